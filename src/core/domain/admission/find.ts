@@ -1,0 +1,28 @@
+import type { AdmissionKey, Known } from '../session/commands.ts';
+import { refused } from '../session/decision.ts';
+import type { Verdict } from '../session/decision.ts';
+import type { SessionState } from '../session/state.ts';
+import type { Admission } from './admission.ts';
+
+/** An open admission by either of its names. */
+export function findOpen(state: SessionState, key: AdmissionKey): Admission | undefined {
+  return state.open.find((admission) => hasKey(admission, key));
+}
+
+export function hasKey(admission: Admission, key: AdmissionKey): boolean {
+  if ('admissionId' in key) return admission.admissionId === key.admissionId;
+  return admission.inputId === key.inputId && admission.principalId === key.principalId;
+}
+
+/** Decides on the admission that `key` names, open or settled; asks for a settled one when nobody has looked yet. */
+export function withAdmission<R>(
+  state: SessionState,
+  key: AdmissionKey,
+  known: Known,
+  decide: (admission: Admission) => Verdict<R>,
+): Verdict<R> {
+  const admission = findOpen(state, key) ?? known;
+  if (admission === undefined) return { kind: 'needs_known', key };
+  if (admission === null) return refused({ reason: 'not_found', what: 'admission' });
+  return decide(admission);
+}

@@ -1,0 +1,84 @@
+import type { Command } from '../session/commands.ts';
+import { accepted, admissionEvent, refused } from '../session/decision.ts';
+import type { DecideContext, Verdict } from '../session/decision.ts';
+import type { Refusal } from '../session/refusal.ts';
+import { queuedCount } from '../session/state.ts';
+import type { SessionState } from '../session/state.ts';
+import { positionGap } from './admission.ts';
+import type { Admission } from './admission.ts';
+import { receiptOf } from './receipt.ts';
+import type { Receipt } from './receipt.ts';
+
+/**
+ * Takes a prompt into the queue, or repeats the receipt of the one that has its id (P2).
+ *
+ * A settled admission with the same id is usually noticed by the ledger's unique index, which saves a read for each
+ * fresh prompt. Only when the prompt would be refused is the id looked up first: a known id is answered in every state.
+ */
+export function decideSubmit(
+  state: SessionState,
+  command: Command<'submit'>,
+  context: DecideContext,
+): Verdict<Receipt> {
+  const known = openByInputId(state, command) ?? command.known;
+  if (known) {
+    const receipt = receiptOf(state, known, true);
+    if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
+    return accepted([], (after) => receiptOf(after, known, true));
+  }
+  const refusal = whyNot(state, context);
+  if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
+  const admission = newAdmission(state.sessionId, command, context);
+  const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });
+  return accepted([event], (after) => receiptOf(after, admission, false));
+}
+
+/** A fresh admission at the end of the queue. */
+export function newAdmission(
+  sessionId: string,
+  fields: Pick<Admission, 'admissionId' | 'inputId' | 'principalId' | 'requestDigest' | 'payloadDigest'>,
+  context: DecideContext,
+): Admission {
+  return {
+    seq: context.nextAdmissionSeq,
+    admissionId: fields.admissionId,
+    inputId: fields.inputId,
+    sessionId,
+    principalId: fields.principalId,
+    position: context.nextAdmissionSeq * positionGap,
+    revision: 1,
+    status: 'queued',
+    outcome: null,
+    delivery: 'queue',
+    requestDigest: fields.requestDigest,
+    payloadDigest: fields.payloadDigest,
+    ownerEpoch: null,
+    executionGeneration: null,
+    boundary: 'none',
+    requeueCount: 0,
+    step: 0,
+    promptMessageId: null,
+    stopRequested: null,
+    evidence: null,
+    failure: null,
+    resolution: null,
+    retriedBy: null,
+    acceptedAt: context.now,
+    startedAt: null,
+    settledAt: null,
+  };
+}
+
+function openByInputId(state: SessionState, command: Command<'submit'>): Admission | undefined {
+  return state.open.find((a) => a.inputId === command.inputId && a.principalId === command.principalId);
+}
+
+function whyNot(state: SessionState, context: DecideContext): Refusal | null {
+  if (context.draining) return { reason: 'draining' };
+  const limit = context.limits.maxQueuedPerSession;
+  return queuedCount(state) >= limit ? { reason: 'queue_full', limit } : null;
+}
+
+function needsKnown(command: Command<'submit'>): Verdict<never> {
+  return { kind: 'needs_known', key: { inputId: command.inputId, principalId: command.principalId } };
+}

@@ -1,0 +1,38 @@
+import type { SessionState } from '../session/state.ts';
+import { sumTokens } from '../transcript/tokens.ts';
+
+/** What a request carries beside the transcript, in tokens. */
+export interface RequestExtras {
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+  /** The pending prompt, while it is not part of the transcript; else 0. */
+  readonly promptTokens: number;
+}
+
+export interface ContextSize {
+  /** The local count of everything that would be sent. */
+  readonly localTokens: number;
+  /** What the provider last reported plus what was added since, or null when no report is believed. */
+  readonly reportedTokens: number | null;
+  /** The larger of the two: what decisions are made on. */
+  readonly tokens: number;
+}
+
+/** The size of the next request of a session. */
+export function contextSize(state: SessionState, extras: RequestExtras): ContextSize {
+  const localTokens = sumTokens(state.messages) + extras.systemTokens + extras.toolTokens + extras.promptTokens;
+  const anchor = state.usageAnchor;
+  const since = anchor === null ? [] : state.messages.filter((message) => message.id > anchor.messageId);
+  const reportedTokens = anchor === null ? null : anchor.tokens + sumTokens(since) + extras.promptTokens;
+  return { localTokens, reportedTokens, tokens: Math.max(localTokens, reportedTokens ?? 0) };
+}
+
+/** The numbers that the next decision about compression is made on, for people and programs to look at. */
+export interface ContextReport extends ContextSize {
+  readonly windowTokens: number;
+  readonly windowSource: string;
+  readonly reserveTokens: number;
+  readonly triggerTokens: number;
+  readonly compressionEnabled: boolean;
+  readonly breakerOpenUntil: string | null;
+}

@@ -1,0 +1,52 @@
+/** The configured part of compression. Token numbers are tokens; `threshold` is a share of the window. */
+export interface CompressionPolicy {
+  readonly enabled: boolean;
+  readonly protectFirstN: number;
+  readonly protectLastN: number;
+  readonly threshold: number;
+  readonly thresholdTokens: number | null;
+  readonly inPlace: boolean;
+}
+
+/** What one model leaves for a conversation. */
+export interface ContextWindow {
+  /** Input and output together. */
+  readonly windowTokens: number;
+  /** Kept free for the answer. */
+  readonly reserveTokens: number;
+  /** The size from which on the transcript is compressed before a request. */
+  readonly triggerTokens: number;
+}
+
+/** The share of what the window leaves beside the reserve that a request may fill, whatever the policy says. */
+const safeShare = 0.9;
+
+/**
+ * `trigger = min(threshold × window, threshold_tokens, 0.9 × (window − reserve))`. The reserve is the configured
+ * maximum output, else the smaller of the model's own maximum and a quarter of the window.
+ */
+export function contextWindow(
+  policy: CompressionPolicy,
+  limits: { readonly contextTokens: number; readonly outputTokens: number | null },
+  maxOutputTokens: number | null,
+): ContextWindow {
+  const windowTokens = limits.contextTokens;
+  const quarter = Math.floor(windowTokens / 4);
+  const reserveTokens = maxOutputTokens ?? Math.min(limits.outputTokens ?? quarter, quarter);
+  const triggerTokens = Math.floor(
+    Math.min(
+      policy.threshold * windowTokens,
+      policy.thresholdTokens ?? Infinity,
+      safeShare * Math.max(windowTokens - reserveTokens, 0),
+    ),
+  );
+  return { windowTokens, reserveTokens, triggerTokens };
+}
+
+/** The most of a refused request's local count that a compressed context may have. */
+const overflowShare = 0.8;
+
+/** After an overflow the refused request's size is evidence: plan for at most 0.8 of it, whatever the window says. */
+export function triggerAfterOverflow(triggerTokens: number, refusedLocalTokens: number): number {
+  return Math.min(triggerTokens, Math.floor(overflowShare * refusedLocalTokens));
+}

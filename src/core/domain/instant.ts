@@ -1,0 +1,10 @@
+/* Instants are ISO 8601 strings in UTC. These functions only calculate with them; nothing here reads a clock. */
+/* eslint-disable no-restricted-globals -- Date is used for arithmetic on given instants, never for the present. */
+
+export function addSeconds(at: string, seconds: number): string {
+  return new Date(Date.parse(at) + seconds * 1000).toISOString();
+}
+
+export function isBefore(a: string, b: string): boolean {
+  return Date.parse(a) < Date.parse(b);
+}

@@ -1,0 +1,123 @@
+import type { Admission, PromptPayload, ResolveAction } from '../admission/admission.ts';
+import type { Receipt } from '../admission/receipt.ts';
+import type { CompressionTrigger } from '../lineage/lineage.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Usage } from '../model/usage.ts';
+import type { MessageDraft } from '../transcript/message.ts';
+import type { Hold, SessionProfile } from './state.ts';
+
+/**
+ * The admission that a caller has read from the ledger for its id. `undefined`: nobody has looked; `null`: there is
+ * none. The decider knows the open ones by itself and asks for a settled one only when its answer depends on it.
+ */
+export type Known = Admission | null | undefined;
+
+/** How a client names an admission. */
+export type AdmissionKey =
+  { readonly admissionId: string } | { readonly inputId: string; readonly principalId: string };
+
+/** The parts of a compression plan that the commit needs, as message ids. */
+export interface RotationPlan {
+  readonly head: readonly number[];
+  readonly middle: readonly number[];
+  readonly tail: readonly number[];
+}
+
+/** Everything that can be asked of a session. A key of the map is the command's `kind`. */
+interface CommandFields {
+  create: { readonly profile: SessionProfile };
+  submit: {
+    readonly admissionId: string;
+    readonly inputId: string;
+    readonly principalId: string;
+    readonly requestDigest: string;
+    readonly payload: PromptPayload;
+    readonly payloadDigest: string;
+    readonly known: Known;
+  };
+  receipt: { readonly key: AdmissionKey; readonly known: Known };
+  cancel: { readonly key: AdmissionKey; readonly revision: number | null; readonly known: Known };
+  interrupt: { readonly executionGeneration: number; readonly by: string };
+  resolve_unknown: {
+    readonly admissionId: string;
+    readonly executionGeneration: number;
+    readonly action: ResolveAction;
+    readonly by: string;
+    /** The id of the admission that `retry` makes. */
+    readonly retryAdmissionId: string;
+    readonly known: Known;
+  };
+  hold: { readonly hold: Omit<Hold, 'at'> };
+  release: { readonly by: string };
+  /** Starts the head of the queue. With `prompt` the boundary `model` and the prompt's message join the same append. */
+  claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
+  /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
+  dispatch: { readonly executionGeneration: number; readonly prompt: MessageDraft };
+  /** Stores messages of a step that is not the last. */
+  append: {
+    readonly executionGeneration: number;
+    readonly messages: readonly MessageDraft[];
+    readonly step: number;
+    readonly contextTokens: number | null;
+  };
+  settle: {
+    readonly executionGeneration: number;
+    readonly outcome: 'completed' | 'failed' | 'interrupted';
+    readonly answer: MessageDraft | null;
+    readonly step: number;
+    readonly failure: Failure | null;
+    readonly usage: Usage | null;
+    readonly contextTokens: number | null;
+  };
+  start_compression: {
+    readonly compressionId: string;
+    readonly trigger: CompressionTrigger;
+    readonly executionGeneration: number;
+    readonly tokensBefore: number;
+  };
+  rotate: {
+    readonly compressionId: string;
+    readonly executionGeneration: number;
+    readonly plan: RotationPlan;
+    /** The new transcript's id, or null to compress in place. */
+    readonly childTranscript: string | null;
+    readonly summary: MessageDraft;
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly model: string;
+    readonly usage: Usage | null;
+  };
+  fail_compression: {
+    readonly compressionId: string;
+    readonly failure: Failure;
+    readonly usage: Usage | null;
+    readonly opensBreaker: boolean;
+  };
+  /** Puts right what a lost owner left behind. Its effects depend only on the state, so it may be repeated. */
+  recover: { readonly onUnknown: 'hold' | 'discard' };
+}
+
+/** What each command answers when it is accepted. */
+export interface CommandReplies {
+  create: null;
+  submit: Receipt;
+  receipt: Receipt;
+  cancel: Receipt;
+  interrupt: { readonly executionGeneration: number; readonly admissionId: string };
+  resolve_unknown: { readonly receipt: Receipt; readonly retry: Receipt | null };
+  hold: { readonly revision: number };
+  release: { readonly revision: number };
+  claim: { readonly executionGeneration: number };
+  dispatch: null;
+  append: null;
+  settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
+  start_compression: null;
+  rotate: null;
+  fail_compression: null;
+  recover: { readonly requeued: number; readonly lost: number; readonly ended: number };
+}
+
+export type CommandKind = keyof CommandFields;
+export type Command<K extends CommandKind> = { readonly kind: K } & CommandFields[K];
+export type SessionCommand = { [K in CommandKind]: Command<K> }[CommandKind];
+export type ReplyOf<K extends CommandKind> = CommandReplies[K];

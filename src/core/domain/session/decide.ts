@@ -1,0 +1,95 @@
+import { decideCancel } from '../admission/cancel.ts';
+import { decideReceipt } from '../admission/receipt-command.ts';
+import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
+import { decideSubmit } from '../admission/submit.ts';
+import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
+import { decideAppend, decideDispatch } from '../turn/advance.ts';
+import { decideClaim } from '../turn/claim.ts';
+import { decideInterrupt } from '../turn/interrupt.ts';
+import { decideRecover } from '../turn/recover.ts';
+import { decideSettle } from '../turn/settle.ts';
+import type { AdmissionKey, Command, CommandKind, ReplyOf } from './commands.ts';
+import { accepted, refused, sessionEvent } from './decision.ts';
+import type { DecideContext, Verdict } from './decision.ts';
+import { evolve } from './evolve.ts';
+import type { SessionEvent } from './events.ts';
+import { decideHold, decideRelease } from './hold.ts';
+import type { Refusal } from './refusal.ts';
+import type { SessionState } from './state.ts';
+
+/** What a command leads to: events with the state after them and the answer, or a reason why nothing changes. */
+export type Decision<R> =
+  | {
+      readonly kind: 'accepted';
+      readonly events: readonly SessionEvent[];
+      readonly state: SessionState;
+      readonly reply: R;
+    }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'needs_known'; readonly key: AdmissionKey };
+
+/**
+ * Decides one command on one state. Pure: equal arguments give equal decisions.
+ *
+ * `state` is null for a session that doesn't exist; then everything but `create` is refused with `not_found`.
+ */
+export function decide<K extends CommandKind>(
+  sessionId: string,
+  state: SessionState | null,
+  command: Command<K>,
+  context: DecideContext,
+): Decision<ReplyOf<K>> {
+  const verdict = verdictOn(state, command, context);
+  if (verdict.kind !== 'accepted') return verdict;
+  const seq = state?.seq ?? 0;
+  const events = verdict.events.map((event, index): SessionEvent => ({
+    ...event,
+    sessionId,
+    seq: seq + index + 1,
+    at: context.now,
+    epoch: context.epoch,
+  }));
+  const after = events.reduce<SessionState | null>(evolve, state);
+  if (after === null) return { kind: 'refused', refusal: { reason: 'not_found', what: 'session' } };
+  return { kind: 'accepted', events, state: after, reply: verdict.reply(after) };
+}
+
+function verdictOn<K extends CommandKind>(
+  state: SessionState | null,
+  command: Command<K>,
+  context: DecideContext,
+): Verdict<ReplyOf<K>> {
+  if (command.kind === 'create') return decideCreate(state, command as Command<'create'>) as Verdict<ReplyOf<K>>; // K is 'create'
+  if (state === null) return refused({ reason: 'not_found', what: 'session' });
+  const decider: Decider<Exclude<K, 'create'>> = deciders[command.kind as Exclude<K, 'create'>]; // 'create' is behind us
+  return decider(state, command as Command<Exclude<K, 'create'>>, context) as Verdict<ReplyOf<K>>; // K is not 'create' here
+}
+
+type Decider<K extends CommandKind> = (
+  state: SessionState,
+  command: Command<K>,
+  context: DecideContext,
+) => Verdict<ReplyOf<K>>;
+
+const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } = {
+  submit: decideSubmit,
+  receipt: decideReceipt,
+  cancel: decideCancel,
+  interrupt: decideInterrupt,
+  resolve_unknown: decideResolveUnknown,
+  hold: decideHold,
+  release: decideRelease,
+  claim: decideClaim,
+  dispatch: decideDispatch,
+  append: decideAppend,
+  settle: decideSettle,
+  start_compression: decideStartCompression,
+  rotate: decideRotate,
+  fail_compression: decideFailCompression,
+  recover: decideRecover,
+};
+
+function decideCreate(state: SessionState | null, command: Command<'create'>): Verdict<null> {
+  if (state !== null) return refused({ reason: 'request_conflict', sessionId: state.sessionId });
+  return accepted([sessionEvent({ type: 'session.created', profile: command.profile })], () => null);
+}

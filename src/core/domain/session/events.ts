@@ -1,0 +1,105 @@
+import type {
+  Admission,
+  AdmissionOutcome,
+  Boundary,
+  Evidence,
+  PromptPayload,
+  Resolution,
+} from '../admission/admission.ts';
+import type { CompressionTrigger } from '../lineage/lineage.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Usage } from '../model/usage.ts';
+import type { Message, MessageMeta } from '../transcript/message.ts';
+import type { Hold, SessionProfile } from './state.ts';
+
+/** A row of the tip that a compression carries over as a copy. */
+export interface CarriedMessage {
+  /** The row that is copied. */
+  readonly fromId: number;
+  readonly message: MessageMeta;
+}
+
+/** The outcome of a compression that is committed with its rotation. */
+export interface CompressionResult {
+  readonly compressionId: string;
+  readonly parentTranscript: string;
+  /** Equal to `parentTranscript` when the compression was made in place. */
+  readonly childTranscript: string;
+  /** In a rotation the head's copies come first; in place the head stays where it is and this list is empty. */
+  readonly head: readonly CarriedMessage[];
+  readonly summary: Message | MessageMeta;
+  readonly tail: readonly CarriedMessage[];
+  /** The rows that leave the transcript: the middle, and in place the old rows of the tail. */
+  readonly retired: readonly number[];
+  readonly trigger: CompressionTrigger;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly model: string;
+  readonly usage: Usage | null;
+}
+
+/**
+ * What can happen to a session. An event that was just decided carries content (`payload`, a whole `Message`) for the
+ * ledger to store; one that was read back from the log has only what `evolve` needs.
+ */
+export type SessionEventBody =
+  | { readonly type: 'session.created'; readonly profile: SessionProfile }
+  | { readonly type: 'session.held'; readonly hold: Hold }
+  | { readonly type: 'session.released'; readonly by: string }
+  | {
+      readonly type: 'admission.queued';
+      readonly admission: Admission;
+      /** Absent for an event that was read back, and for a retry, whose payload is that of `payloadFrom`. */
+      readonly payload?: PromptPayload;
+      readonly payloadFrom?: string;
+    }
+  | { readonly type: 'admission.cancelled' }
+  | { readonly type: 'admission.requeued'; readonly requeueCount: number }
+  | { readonly type: 'turn.started' }
+  | {
+      readonly type: 'message.appended';
+      readonly message: Message | MessageMeta;
+      /** The boundary that this append makes durable: the prompt's message opens `model`. */
+      readonly boundary: Boundary | null;
+      readonly step: number;
+      /** The size of the context, input and output, that the provider reported with this message, if it is believed. */
+      readonly contextTokens: number | null;
+    }
+  | { readonly type: 'turn.stop_requested'; readonly by: string }
+  | {
+      readonly type: 'turn.settled';
+      readonly outcome: Exclude<AdmissionOutcome, 'cancelled'>;
+      readonly failure: Failure | null;
+      readonly evidence: Evidence | null;
+      readonly usage: Usage | null;
+      /** Messages of this turn that leave the transcript: a paste too large must not brick the session. */
+      readonly hidden: readonly number[];
+    }
+  | { readonly type: 'turn.lost'; readonly evidence: Evidence }
+  | { readonly type: 'turn.resolved'; readonly resolution: Resolution; readonly retriedBy: string | null }
+  | {
+      readonly type: 'compression.started';
+      readonly compressionId: string;
+      readonly trigger: CompressionTrigger;
+      readonly tokensBefore: number;
+    }
+  | ({ readonly type: 'compression.completed' } & CompressionResult)
+  | {
+      readonly type: 'compression.failed';
+      readonly compressionId: string;
+      readonly failure: Failure;
+      readonly usage: Usage | null;
+      readonly opensBreaker: boolean;
+    };
+
+export interface SessionEventHeader {
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly epoch: number;
+  readonly admissionId: string | null;
+  readonly executionGeneration: number | null;
+}
+
+export type SessionEvent = SessionEventHeader & SessionEventBody;
+export type SessionEventType = SessionEventBody['type'];

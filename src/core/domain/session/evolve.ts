@@ -1,0 +1,167 @@
+import {
+  cancelAdmission,
+  crossBoundary,
+  loseAdmission,
+  requeueAdmission,
+  requestStop,
+  resolveAdmission,
+  settleAdmission,
+  startAdmission,
+} from '../admission/admission.ts';
+import type { Admission } from '../admission/admission.ts';
+import { invariant } from '../invariant.ts';
+import { beginCompression, completeCompression, failCompression, newLineage } from '../lineage/lineage.ts';
+import type { OpenCompression } from '../lineage/lineage.ts';
+import { metaOf } from '../transcript/message.ts';
+import type { MessageMeta } from '../transcript/message.ts';
+import type { CompressionResult, SessionEvent } from './events.ts';
+import type { SessionProfile, SessionState } from './state.ts';
+
+type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
+
+/**
+ * The state after one event. It is total for every event that `decide` makes, whether just decided or read back from
+ * the log, and it breaks with an `InvariantViolation` on a history that `decide` can't have made.
+ */
+export function evolve(state: SessionState | null, event: SessionEvent): SessionState {
+  if (event.type === 'session.created') {
+    invariant(state === null && event.seq === 1, 'a session is created once, by its first event');
+    return createdSession(event.sessionId, event.profile);
+  }
+  invariant(state !== null, 'only a created session has a history');
+  invariant(event.seq === state.seq + 1, 'sequence numbers are gapless');
+  return { ...applied(state, event), seq: event.seq };
+}
+
+export function createdSession(sessionId: string, profile: SessionProfile): SessionState {
+  return {
+    sessionId,
+    seq: 1,
+    profile,
+    revision: 1,
+    executionGeneration: 0,
+    hold: null,
+    lineage: newLineage(sessionId),
+    messages: [],
+    usageAnchor: null,
+    open: [],
+  };
+}
+
+function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'session.created' }>): SessionState {
+  switch (event.type) {
+    case 'session.held':
+      return { ...state, hold: event.hold, revision: state.revision + 1 };
+    case 'session.released':
+      return { ...state, hold: null, revision: state.revision + 1 };
+    case 'admission.queued':
+      return { ...state, open: inQueueOrder([...state.open, event.admission]) };
+    case 'admission.cancelled':
+      return closed(state, event, (admission) => cancelAdmission(admission, event.at));
+    case 'admission.requeued':
+      return changed(state, event, requeueAdmission);
+    case 'turn.started':
+      return started(state, event);
+    case 'message.appended':
+      return appended(state, event);
+    case 'turn.stop_requested':
+      return changed(state, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
+    case 'turn.settled':
+      return hidden(
+        closed(state, event, (admission) => settleAdmission(admission, event)),
+        event.hidden,
+      );
+    case 'turn.lost':
+      return changed(state, event, (admission) => loseAdmission(admission, event.evidence));
+    case 'turn.resolved':
+      return closed(state, event, (admission) => resolveAdmission(admission, event.resolution, event.retriedBy));
+    case 'compression.started':
+      return { ...state, lineage: beginCompression(state.lineage, openCompression(event)) };
+    case 'compression.completed':
+      return compressed(state, event);
+    case 'compression.failed':
+      return { ...state, lineage: failCompression(state.lineage, event) };
+  }
+}
+
+function started(state: SessionState, event: EventOf<'turn.started'>): SessionState {
+  const generation = event.executionGeneration;
+  invariant(generation === state.executionGeneration + 1, 'the generation grows by one at each claim');
+  return changed({ ...state, executionGeneration: generation }, event, (admission) =>
+    startAdmission(admission, { epoch: event.epoch, generation, at: event.at }),
+  );
+}
+
+function appended(state: SessionState, event: EventOf<'message.appended'>): SessionState {
+  const message = metaOf(event.message);
+  const last = state.messages.at(-1);
+  invariant(last === undefined || last.id < message.id, 'message ids grow within a transcript');
+  const usageAnchor =
+    event.contextTokens === null ? state.usageAnchor : { tokens: event.contextTokens, messageId: message.id };
+  const next = { ...state, usageAnchor, messages: [...state.messages, message] };
+  return changed(next, event, (admission) => {
+    if (admission.status !== 'started') return admission;
+    const crossed = event.boundary === null ? admission : crossBoundary(admission, event.boundary);
+    return {
+      ...crossed,
+      step: event.step,
+      promptMessageId: message.kind === 'prompt' ? message.id : crossed.promptMessageId,
+    };
+  });
+}
+
+function openCompression(event: EventOf<'compression.started'>): OpenCompression {
+  const { compressionId, trigger, admissionId, epoch, at } = event;
+  return { compressionId, trigger, admissionId, epoch, startedAt: at };
+}
+
+function compressed(state: SessionState, event: EventOf<'compression.completed'>): SessionState {
+  const ids = new Map([...event.head, ...event.tail].map((carried) => [carried.fromId, carried.message.id]));
+  return {
+    ...state,
+    revision: state.revision + 1,
+    lineage: completeCompression(state.lineage, {
+      compressionId: event.compressionId,
+      parentId: event.parentTranscript,
+      childId: event.childTranscript,
+    }),
+    messages: messagesAfter(state.messages, event),
+    usageAnchor: null,
+    open: state.open.map((admission) => ({
+      ...admission,
+      promptMessageId:
+        admission.promptMessageId === null ? null : (ids.get(admission.promptMessageId) ?? admission.promptMessageId),
+    })),
+  };
+}
+
+function messagesAfter(before: readonly MessageMeta[], result: CompressionResult): readonly MessageMeta[] {
+  const retired = new Set(result.retired);
+  const stays = result.childTranscript === result.parentTranscript ? before.filter(({ id }) => !retired.has(id)) : [];
+  const carried = (messages: CompressionResult['head']): MessageMeta[] =>
+    messages.map(({ message }) => metaOf(message));
+  return [...stays, ...carried(result.head), metaOf(result.summary), ...carried(result.tail)];
+}
+
+/** Changes the admission that the event names. */
+function changed(state: SessionState, event: SessionEvent, change: (a: Admission) => Admission): SessionState {
+  const index = state.open.findIndex((admission) => admission.admissionId === event.admissionId);
+  const admission = state.open[index];
+  invariant(admission !== undefined, 'an event names an open admission');
+  return { ...state, open: state.open.with(index, change(admission)) };
+}
+
+/** Ends the admission that the event names: the state forgets what is terminal. */
+function closed(state: SessionState, event: SessionEvent, end: (a: Admission) => Admission): SessionState {
+  const after = changed(state, event, end);
+  return { ...after, open: after.open.filter((admission) => admission.status !== 'terminal') };
+}
+
+function hidden(state: SessionState, ids: readonly number[]): SessionState {
+  if (ids.length === 0) return state;
+  return { ...state, usageAnchor: null, messages: state.messages.filter((message) => !ids.includes(message.id)) };
+}
+
+function inQueueOrder(admissions: readonly Admission[]): readonly Admission[] {
+  return admissions.toSorted((a, b) => a.position - b.position || a.seq - b.seq);
+}

@@ -1,0 +1,92 @@
+import type { Admission } from '../admission/admission.ts';
+import type { CompressionLineage } from '../lineage/lineage.ts';
+import type { MessageMeta } from '../transcript/message.ts';
+
+/** What `session.create` fixes. */
+export interface SessionProfile {
+  readonly principalId: string;
+  /** The client's idempotency key for the creation; unique for each principal. */
+  readonly requestId: string;
+  /** Of the create parameters as they were given. */
+  readonly requestDigest: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string | null;
+  readonly cwd: string | null;
+  readonly systemPrompt: string | null;
+  readonly systemPromptTokens: number;
+  readonly toolsets: readonly string[];
+  readonly startedAt: string;
+}
+
+export interface Hold {
+  readonly reason: string;
+  /** When the hold ends by itself, or null when somebody must release it. */
+  readonly until: string | null;
+  readonly by: string;
+  readonly at: string;
+}
+
+/**
+ * The size of the context as the provider last reported it. It covers every message up to and including
+ * `messageId`. It is dropped by a compression, and never taken from a broken answer.
+ */
+export interface UsageAnchor {
+  readonly tokens: number;
+  readonly messageId: number;
+}
+
+/**
+ * All that the decider needs to know of one session. It is bounded: settled admissions and the content of messages
+ * are not part of it.
+ */
+export interface SessionState {
+  readonly sessionId: string;
+  /** The sequence number of the newest durable event; gapless from 1. */
+  readonly seq: number;
+  readonly profile: SessionProfile;
+  readonly revision: number;
+  readonly executionGeneration: number;
+  readonly hold: Hold | null;
+  readonly lineage: CompressionLineage;
+  /** The active messages of the tip, in transcript order. */
+  readonly messages: readonly MessageMeta[];
+  readonly usageAnchor: UsageAnchor | null;
+  /** Every admission that is not terminal, in queue order. */
+  readonly open: readonly Admission[];
+}
+
+/** The admission that runs or whose fate is unknown; at most one exists (P3). */
+export function occupant(state: SessionState): Admission | undefined {
+  return state.open.find((admission) => admission.status === 'started' || admission.status === 'unknown');
+}
+
+export function startedAdmission(state: SessionState): Admission | undefined {
+  return state.open.find((admission) => admission.status === 'started');
+}
+
+export function queueHead(state: SessionState): Admission | undefined {
+  return state.open.find((admission) => admission.status === 'queued' && admission.delivery === 'queue');
+}
+
+export function queuedCount(state: SessionState): number {
+  return state.open.filter((admission) => admission.status === 'queued').length;
+}
+
+/** Why the queue's head doesn't start now, beyond a turn that runs. The names are stable. */
+export type Blocker = 'unknown_execution' | 'session_held' | 'compressing' | 'storage';
+
+export function blockersOf(state: SessionState): readonly Blocker[] {
+  const blockers: Blocker[] = [];
+  if (state.open.some((admission) => admission.status === 'unknown')) blockers.push('unknown_execution');
+  if (state.hold !== null) blockers.push('session_held');
+  if (state.lineage.open?.trigger === 'manual') blockers.push('compressing');
+  return blockers;
+}
+
+/** Whether the head of the queue may be claimed now. The claim itself checks the same rule again. */
+export function canClaim(state: SessionState): boolean {
+  return queueHead(state) !== undefined && occupant(state) === undefined && blockersOf(state).length === 0;
+}

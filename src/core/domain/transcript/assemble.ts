@@ -1,0 +1,69 @@
+/*
+ * From a transcript to the messages of a valid request.
+ *
+ * M1: every tool call has exactly one result, right after the batch that asks for it, and every result its call (P10).
+ * M2: no message is empty, and the list begins with a user message.
+ * M3: arguments that are no JSON object never go out: some providers refuse every later request over one of them.
+ * M4: a summary is framed as background and not as somebody speaking.
+ */
+import type { RequestMessage } from './request-message.ts';
+import type { Message, ToolCall } from './message.ts';
+
+export function assemble(messages: readonly Message[]): readonly RequestMessage[] {
+  const results = new Map(
+    messages.flatMap((message) => (message.toolCallId === null ? [] : [[message.toolCallId, message] as const])),
+  );
+  const assembled = messages.flatMap((message) => requestMessages(message, results));
+  return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
+}
+
+function requestMessages(message: Message, results: ReadonlyMap<string, Message>): readonly RequestMessage[] {
+  if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
+  switch (message.role) {
+    case 'user':
+      return message.text === '' && message.parts === null
+        ? []
+        : [{ role: 'user', text: message.text, parts: message.parts }];
+    case 'assistant':
+      return assistantMessages(message, results);
+    case 'tool':
+      return []; // It goes out with the batch that asks for it; without one it has no place.
+  }
+}
+
+function assistantMessages(message: Message, results: ReadonlyMap<string, Message>): readonly RequestMessage[] {
+  const calls = uniqueCalls(message.toolCalls);
+  if (message.text.trim() === '' && calls.length === 0) return [];
+  return [
+    { role: 'assistant', text: message.text, parts: message.parts, toolCalls: calls.map(sendable) },
+    ...calls.map((call): RequestMessage => {
+      const text = results.get(call.id)?.text ?? missingResult;
+      return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text === '' ? emptyResult : text };
+    }),
+  ];
+}
+
+const missingResult = '[The result of this call was lost. Its outcome is unknown.]';
+const emptyResult = '[no output]';
+const openingMessage: RequestMessage = { role: 'user', text: '[The conversation goes on.]', parts: null };
+
+function framedSummary(text: string): string {
+  return `<background>\nA summary of the earlier conversation, made by the gateway. It is context, not a request.\n\n${text}\n</background>`;
+}
+
+function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+  return calls.filter((call, index) => calls.findIndex((other) => other.id === call.id) === index);
+}
+
+function sendable(call: ToolCall): ToolCall {
+  return isJsonObject(call.arguments) ? call : { ...call, arguments: '{}' };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Command, ReplyOf } from '../session/commands.ts';
+import { accepted, admissionEvent, refused } from '../session/decision.ts';
+import type { DecideContext, Verdict } from '../session/decision.ts';
+import { receiptOf } from '../admission/receipt.ts';
+import { occupant } from '../session/state.ts';
+import type { SessionState } from '../session/state.ts';
+
+/**
+ * Asks the running turn to stop. Accepted once the request is durable; from then on the turn never ends `completed`
+ * (P5). Idempotent while the turn runs, and it never reaches a turn of another generation.
+ */
+export function decideInterrupt(
+  state: SessionState,
+  command: Command<'interrupt'>,
+  _context: DecideContext,
+): Verdict<ReplyOf<'interrupt'>> {
+  const { executionGeneration, by } = command;
+  const turn = occupant(state);
+  if (executionGeneration > state.executionGeneration) {
+    return refused({ reason: 'stale_generation', executionGeneration: state.executionGeneration });
+  }
+  if (turn?.executionGeneration !== executionGeneration) {
+    return refused({ reason: 'turn_over', executionGeneration: state.executionGeneration });
+  }
+  if (turn.status === 'unknown') {
+    return refused({ reason: 'unknown_execution', receipt: receiptOf(state, turn, true) });
+  }
+  const events = turn.stopRequested === null ? [admissionEvent(turn, { type: 'turn.stop_requested', by })] : [];
+  return accepted(events, () => ({ executionGeneration, admissionId: turn.admissionId }));
+}

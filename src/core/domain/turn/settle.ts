@@ -1,0 +1,74 @@
+import type { Admission } from '../admission/admission.ts';
+import type { Command, ReplyOf } from '../session/commands.ts';
+import { accepted, admissionEvent } from '../session/decision.ts';
+import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
+import type { SessionState } from '../session/state.ts';
+import { invariant } from '../invariant.ts';
+import { appendedEvents, closeTurn } from './close-turn.ts';
+import { withRunningTurn } from './running.ts';
+
+/**
+ * Ends the running turn: the last message, the usage and the outcome in one append.
+ *
+ * A turn that was asked to stop before its answer was appended ends `interrupted`, whatever the caller says.
+ */
+export function decideSettle(
+  state: SessionState,
+  command: Command<'settle'>,
+  context: DecideContext,
+): Verdict<ReplyOf<'settle'>> {
+  return withRunningTurn(state, command.executionGeneration, context, (admission) => {
+    const stopped = admission.stopRequested !== null;
+    const outcome = stopped ? 'interrupted' : command.outcome;
+    const messages =
+      outcome === 'completed'
+        ? answered(admission, command, context)
+        : closed(state, admission, command, outcome, context);
+    const failure = outcome === 'failed' ? command.failure : null;
+    const settled = admissionEvent(admission, {
+      type: 'turn.settled',
+      outcome,
+      failure,
+      evidence: null,
+      usage: command.usage,
+      hidden: failure?.reason === 'context_exhausted' ? hiddenMessages(state, admission, messages) : [],
+    });
+    return accepted([...messages, settled], () => ({ outcome }));
+  });
+}
+
+function answered(
+  admission: Admission,
+  command: Command<'settle'>,
+  context: DecideContext,
+): readonly UnnumberedEvent[] {
+  invariant(command.answer !== null, 'a completed turn has an answer');
+  const { step, contextTokens } = command;
+  return appendedEvents(admission, [command.answer], { ...context, step, contextTokens, boundary: null });
+}
+
+function closed(
+  state: SessionState,
+  admission: Admission,
+  command: Command<'settle'>,
+  outcome: 'failed' | 'interrupted',
+  context: DecideContext,
+): readonly UnnumberedEvent[] {
+  const ending = outcome === 'failed' ? 'failed' : 'stopped';
+  return closeTurn(state, admission, { ending, partial: command.answer }, context);
+}
+
+/**
+ * A prompt that can't fit even after compression leaves the transcript with its note, so that it never bricks the
+ * session. A turn that got further than its prompt keeps what it did.
+ */
+function hiddenMessages(
+  state: SessionState,
+  admission: Admission,
+  closing: readonly UnnumberedEvent[],
+): readonly number[] {
+  const own = state.messages.filter((message) => message.admissionId === admission.admissionId);
+  if (own.length !== 1 || own[0]?.id !== admission.promptMessageId) return [];
+  const notes = closing.flatMap((event) => (event.type === 'message.appended' ? [event.message.id] : []));
+  return [own[0].id, ...notes];
+}

@@ -1,0 +1,33 @@
+import type { SessionEvent } from '../domain/session/events.ts';
+
+/** What a turn says while it runs and nobody stores. `offset` is in UTF-8 bytes of the step's text so far. */
+export type LiveEvent =
+  | (LiveHeader<'message.delta'> & { readonly step: number; readonly offset: number; readonly text: string })
+  | (LiveHeader<'reasoning.delta'> & { readonly step: number; readonly offset: number; readonly text: string });
+
+interface LiveHeader<T extends string> {
+  readonly type: T;
+  readonly sessionId: string;
+  readonly at: string;
+  readonly epoch: number;
+  readonly admissionId: string;
+  readonly executionGeneration: number;
+}
+
+export interface HubListener {
+  /** Durable events in order of their commit, each once. */
+  durable(events: readonly SessionEvent[]): void;
+  live(event: LiveEvent): void;
+}
+
+/**
+ * Hands events to whoever listens in this process, synchronously and in order. A listener that throws harms nobody
+ * else. Nothing is kept: who needs the past reads the log.
+ */
+export interface EventHub {
+  publish(sessionId: string, events: readonly SessionEvent[]): void;
+  publishLive(event: LiveEvent): void;
+  /** Whether a live event of this session would reach anybody. */
+  hasListeners(sessionId: string): boolean;
+  listen(sessionId: string, listener: HubListener): () => void;
+}

@@ -1,0 +1,108 @@
+import type { Admission, PromptPayload } from '../domain/admission/admission.ts';
+import type { AdmissionKey } from '../domain/session/commands.ts';
+import type { SessionEvent } from '../domain/session/events.ts';
+import type { SessionState } from '../domain/session/state.ts';
+import type { Message } from '../domain/transcript/message.ts';
+
+/**
+ * The durable truth about sessions: the one outbound port that everything stands on.
+ *
+ * Promises, which the contract suite checks on every adapter:
+ * - An append is atomic: all its events and every table that they change, or nothing.
+ * - A committed append is durable before the promise resolves.
+ * - Appends are applied in the order in which they were called.
+ * - A refusal is an ordinary value, changes nothing, and touches no other append.
+ * - `load` equals the fold of `evolve` over the session's events.
+ * - After `takeOwnership` every append of an older epoch is refused with `stale_epoch`.
+ */
+export interface Ledger {
+  /** Raises the epoch and makes the caller the owner. */
+  takeOwnership(owner: { readonly instanceId: string; readonly now: string }): Promise<Ownership>;
+
+  append(request: AppendRequest): Promise<AppendResult>;
+
+  /** The decider's whole state, or null where no session has this id. Takes the session's own id only. */
+  load(sessionId: string): Promise<SessionState | null>;
+
+  /** The session to which a transcript belongs; any id of a lineage works. */
+  sessionOf(transcriptId: string): Promise<string | null>;
+
+  /** The session that a principal created with this request id. */
+  findCreated(key: { readonly principalId: string; readonly requestId: string }): Promise<CreatedSession | null>;
+
+  findAdmission(sessionId: string, key: AdmissionKey): Promise<Admission | null>;
+
+  /** The prompt as it is stored, with the digest that it had when it was stored. */
+  readPayload(admissionId: string): Promise<StoredPayload | null>;
+
+  /** The active messages of a transcript whose id is greater than `afterId`, in order, with their content. */
+  readTranscript(transcriptId: string, afterId: number): Promise<readonly Message[]>;
+
+  /**
+   * Every session with an admission that is not terminal or a compression that is open, oldest waiting admission
+   * first. Its cost depends on their number and not on the number of sessions.
+   */
+  unfinished(): Promise<readonly string[]>;
+}
+
+export interface Ownership {
+  readonly epoch: number;
+  readonly storeId: string;
+  /** Greater than every id that the store has ever given out. */
+  readonly nextMessageId: number;
+  readonly nextAdmissionSeq: number;
+}
+
+export interface AppendRequest {
+  readonly sessionId: string;
+  /** The sequence number of the newest event that the caller knows; 0 creates the session. */
+  readonly expectedSeq: number;
+  readonly epoch: number;
+  /** At least one; their sequence numbers follow `expectedSeq` without a gap. */
+  readonly events: readonly SessionEvent[];
+}
+
+export type AppendResult =
+  | { readonly kind: 'committed' }
+  /** Somebody else has appended: the events after `expectedSeq`, to be evolved before deciding again. */
+  | { readonly kind: 'stale'; readonly events: readonly SessionEvent[] }
+  /** Another owner has taken the store over. */
+  | { readonly kind: 'stale_epoch'; readonly epoch: number }
+  /** Some input ids of this append exist already: all of them, as they are stored. */
+  | { readonly kind: 'duplicate'; readonly admissions: readonly Admission[] }
+  /** The principal has already created a session with this request id. */
+  | { readonly kind: 'request_taken'; readonly created: CreatedSession };
+
+export interface CreatedSession {
+  readonly sessionId: string;
+  readonly requestDigest: string;
+}
+
+export interface StoredPayload {
+  readonly payload: PromptPayload;
+  readonly payloadDigest: string;
+}
+
+/**
+ * The storage failed.
+ *
+ * `full` and `busy`: nothing was written and a later try may succeed. `io` and `corrupt`: whether the append was
+ * written is unknown; nothing may be retried by this process, which must stop.
+ */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly kind: 'full' | 'busy' | 'io' | 'corrupt';
+
+  constructor(kind: StorageError['kind'], message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+
+  get outcomeUnknown(): boolean {
+    return this.kind === 'io' || this.kind === 'corrupt';
+  }
+
+  get retryable(): boolean {
+    return !this.outcomeUnknown;
+  }
+}

@@ -1,0 +1,78 @@
+import type { SessionProfile } from '../domain/session/state.ts';
+import type { Digest } from '../ports/digest.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Ledger } from '../ports/ledger.ts';
+import type { TokenCounter } from '../ports/token-counter.ts';
+import type { ModelTarget } from '../ports/model-provider.ts';
+import type { Sent, Sessions } from './sessions.ts';
+
+export interface CreateSessionInput {
+  readonly principalId: string;
+  /** Makes the call idempotent; without one every call makes a session. */
+  readonly requestId: string | null;
+  readonly source: string;
+  readonly title: string | null;
+  /** Each null takes the configured default. */
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly baseUrl: string | null;
+  readonly cwd: string | null;
+  readonly systemPrompt: string | null;
+  readonly toolsets: readonly string[] | null;
+}
+
+export type SessionCreated = { readonly sessionId: string; readonly created: boolean };
+
+/** Makes a session, or finds the one that the same request made. Other parameters give `request_conflict`. */
+export type CreateSession = (input: CreateSessionInput) => Promise<Sent<SessionCreated>>;
+
+export function makeCreateSession(deps: {
+  readonly sessions: Sessions;
+  readonly ledger: Ledger;
+  readonly digest: Digest;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly tokens: TokenCounter;
+  readonly defaultTarget: ModelTarget;
+}): CreateSession {
+  const { sessions, ledger, digest, ids, clock, tokens, defaultTarget } = deps;
+  return async (input) => {
+    const sessionId = ids.next();
+    const requestId = input.requestId ?? sessionId;
+    const { principalId } = input;
+    const requestDigest = digest.of(JSON.stringify({ ...input, principalId: null }));
+    const earlier = input.requestId === null ? null : await ledger.findCreated({ principalId, requestId });
+    if (earlier !== null) return repeated(earlier, requestDigest);
+    const profile: SessionProfile = {
+      principalId,
+      requestId,
+      requestDigest,
+      source: input.source,
+      title: input.title,
+      provider: input.provider ?? defaultTarget.provider,
+      model: input.model ?? defaultTarget.model,
+      baseUrl: input.baseUrl ?? (input.provider === null ? defaultTarget.baseUrl : null),
+      cwd: input.cwd,
+      systemPrompt: input.systemPrompt,
+      systemPromptTokens: input.systemPrompt === null ? 0 : ((await tokens.count([input.systemPrompt]))[0] ?? 0),
+      toolsets: input.toolsets ?? [],
+      startedAt: clock.now(),
+    };
+    const sent = await sessions.send(sessionId, { kind: 'create', profile });
+    if (sent.kind === 'done') return { kind: 'done', reply: { sessionId, created: true } };
+    // Somebody else made it between the look and the append: the unique index has the last word.
+    const winner = sent.kind === 'refused' ? await ledger.findCreated({ principalId, requestId }) : null;
+    return winner === null ? sent : repeated(winner, requestDigest);
+  };
+}
+
+function repeated(
+  earlier: { readonly sessionId: string; readonly requestDigest: string },
+  requestDigest: string,
+): Sent<SessionCreated> {
+  if (earlier.requestDigest === requestDigest) {
+    return { kind: 'done', reply: { sessionId: earlier.sessionId, created: false } };
+  }
+  return { kind: 'refused', refusal: { reason: 'request_conflict', sessionId: earlier.sessionId } };
+}

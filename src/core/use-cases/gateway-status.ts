@@ -1,0 +1,35 @@
+import type { ModelTarget } from '../ports/model-provider.ts';
+import type { AdmissionWithPayload, StoreCounts } from '../ports/session-queries.ts';
+
+export type GatewayPhase = 'starting' | 'ready' | 'draining';
+
+export interface RunningTurn {
+  readonly sessionId: string;
+  readonly admissionId: string;
+  readonly executionGeneration: number;
+  readonly step: number;
+  readonly startedAt: string;
+  /** What the turn waits for at the moment. */
+  readonly activity: 'starting' | 'compressing' | 'model' | 'tools' | 'settling';
+}
+
+/** How the gateway is, for an operator. It names no prompt and no secret. */
+export interface GatewayStatus {
+  readonly phase: GatewayPhase;
+  readonly instanceId: string;
+  readonly epoch: number;
+  readonly storeId: string;
+  readonly startedAt: string;
+  readonly uptimeMs: number;
+  readonly defaultTarget: ModelTarget;
+  readonly running: readonly RunningTurn[];
+  /** Sessions whose queue could run but waits for a free place. */
+  readonly waitingSessions: number;
+  readonly maxConcurrentTurns: number;
+  readonly storage: 'ok' | 'retrying' | 'failed';
+  readonly counts: StoreCounts;
+  /** The oldest admissions that wait for somebody's decision. */
+  readonly unknown: readonly AdmissionWithPayload[];
+}
+
+export type ReadGatewayStatus = () => Promise<GatewayStatus>;

@@ -1,0 +1,168 @@
+/*
+ * The gateway as a whole, without sockets and files: it owns the store, recovers it, runs the queues, and stops in
+ * order. Its border: who starts it, what it listens on, and how the process ends are the composition root's affair.
+ *
+ * G1: recovery is finished before the gateway is ready, and nothing runs before that.
+ * G2: from `drain` on nothing is claimed and no new prompt is taken; queued admissions stay as they are.
+ * G3: after a fatal cause nothing more is decided; running requests are aborted and nothing is settled.
+ */
+import { StorageError } from '../ports/ledger.ts';
+import type { Ownership } from '../ports/ledger.ts';
+import type { SessionQueries } from '../ports/session-queries.ts';
+import type { ModelTarget } from '../ports/model-provider.ts';
+import type { DecideLimits } from '../domain/session/decision.ts';
+import { makeCompressor } from './compressor.ts';
+import type { CompressorDependencies } from './compressor.ts';
+import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import { makeNumbering } from './numbering.ts';
+import { makeReadSnapshot } from './read-snapshot.ts';
+import { recover } from './recovery.ts';
+import type { RecoveryReport } from './recovery.ts';
+import type { ReadSnapshot } from './resume-session.ts';
+import { Scheduler } from './scheduler.ts';
+import type { FatalCause } from './session-actor.ts';
+import { SessionRegistry } from './session-registry.ts';
+import type { SessionRegistryDependencies } from './session-registry.ts';
+import type { Sessions } from './sessions.ts';
+import { makeTranscripts } from './transcripts.ts';
+import { TurnRunner } from './turn-runner.ts';
+import type { TurnRunnerDependencies } from './turn-runner.ts';
+
+export interface GatewayDependencies
+  extends
+    Pick<SessionRegistryDependencies, 'ledger' | 'clock' | 'failpoints' | 'hub' | 'maxLoadedSessions'>,
+    Pick<
+      TurnRunnerDependencies,
+      'provider' | 'catalog' | 'tokens' | 'digest' | 'policy' | 'maxOutputTokens' | 'maxSteps'
+    >,
+    Pick<CompressorDependencies, 'ids' | 'logger' | 'summaryTarget'> {
+  readonly queries: SessionQueries;
+  readonly ownership: Ownership;
+  readonly instanceId: string;
+  readonly limits: DecideLimits;
+  readonly maxConcurrentTurns: number;
+  readonly maxCachedCharacters: number;
+  readonly onUnknown: 'hold' | 'discard';
+  readonly defaultTarget: ModelTarget;
+  /** Called once. The process must end soon, with the exit code of the cause. */
+  readonly onFatal: (cause: FatalCause) => void;
+}
+
+export interface Gateway {
+  readonly sessions: Sessions;
+  readonly readSnapshot: ReadSnapshot;
+  readonly status: ReadGatewayStatus;
+  /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
+  start(): Promise<RecoveryReport | null>;
+  /** Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. */
+  drain(drainMs: number, hurry: AbortSignal): Promise<void>;
+}
+
+/** How often a drain repeats its stop requests, in milliseconds. */
+const interruptEveryMs = 250;
+
+export function makeGateway(deps: GatewayDependencies): Gateway {
+  const { clock, logger, ownership } = deps;
+  const startedAt = clock.now();
+  const startedMs = clock.monotonicMs();
+  let phase: GatewayPhase = 'starting';
+  let storage: 'ok' | 'retrying' | 'failed' = 'ok';
+
+  const sessions = new SessionRegistry({
+    ...deps,
+    numbering: makeNumbering(ownership),
+    circumstances: () => ({ epoch: ownership.epoch, draining: phase === 'draining', limits: deps.limits }),
+    onStorage: (health) => {
+      storage = health;
+      logger.warn(health === 'ok' ? 'the storage works again' : 'the storage is full or busy: trying again');
+    },
+    onFatal,
+  });
+  const transcripts = makeTranscripts({ ledger: deps.ledger, maxCharacters: deps.maxCachedCharacters });
+  const compress = makeCompressor({ ...deps, sessions, transcripts });
+  const runner = new TurnRunner({ ...deps, sessions, transcripts, compress, epoch: () => ownership.epoch });
+  const scheduler = new Scheduler({
+    maxConcurrentTurns: deps.maxConcurrentTurns,
+    runTurn: (sessionId) => runner.run(sessionId),
+    stateOf: (sessionId) => sessions.state(sessionId),
+    onBug: (error) => {
+      onFatal(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
+    },
+  });
+  sessions.onCommit(runner.observe);
+  sessions.onCommit((sessionId, state) => {
+    scheduler.consider(sessionId, state);
+  });
+
+  return {
+    sessions,
+    readSnapshot: makeReadSnapshot({ ...deps, sessions, partialOf: (id) => runner.partialOf(id) }),
+    status,
+    start,
+    drain,
+  };
+
+  async function start(): Promise<RecoveryReport | null> {
+    const report = await recover({ ...deps, sessions });
+    if (report === null) return null;
+    // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
+    for (const sessionId of await deps.ledger.unfinished()) {
+      const state = await sessions.state(sessionId);
+      if (state !== null) scheduler.consider(sessionId, state);
+    }
+    if (phase === 'starting') {
+      phase = 'ready';
+      scheduler.start();
+    }
+    return report;
+  }
+
+  async function drain(drainMs: number, hurry: AbortSignal): Promise<void> {
+    phase = 'draining';
+    scheduler.stop();
+    const finished = scheduler.idle();
+    const waited = new AbortController();
+    const abort = (): void => {
+      waited.abort();
+    };
+    hurry.addEventListener('abort', abort);
+    await Promise.race([finished, hurry.aborted ? undefined : clock.sleep(drainMs, waited.signal)]);
+    waited.abort();
+    hurry.removeEventListener('abort', abort);
+    // A turn whose claim was under way has no generation at first: ask again until all have ended.
+    let running = true;
+    void finished.then(() => {
+      running = false;
+    });
+    while (running) {
+      await runner.interruptAll('shutdown');
+      await Promise.race([finished, clock.sleep(interruptEveryMs)]);
+    }
+  }
+
+  function onFatal(cause: FatalCause): void {
+    if (storage === 'failed') return;
+    storage = 'failed';
+    scheduler.stop();
+    runner.abortAll();
+    deps.onFatal(cause);
+  }
+
+  async function status(): ReturnType<ReadGatewayStatus> {
+    return {
+      phase,
+      instanceId: deps.instanceId,
+      epoch: ownership.epoch,
+      storeId: ownership.storeId,
+      startedAt,
+      uptimeMs: Math.round(clock.monotonicMs() - startedMs),
+      defaultTarget: deps.defaultTarget,
+      running: runner.running(),
+      waitingSessions: scheduler.waitingSessions,
+      maxConcurrentTurns: deps.maxConcurrentTurns,
+      storage,
+      counts: await deps.queries.counts(),
+      unknown: await deps.queries.unknownAdmissions(20),
+    };
+  }
+}

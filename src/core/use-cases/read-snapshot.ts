@@ -1,0 +1,102 @@
+import { contextSize } from '../domain/compression/context-size.ts';
+import type { ContextReport } from '../domain/compression/context-size.ts';
+import { contextWindow } from '../domain/compression/trigger.ts';
+import type { CompressionPolicy } from '../domain/compression/trigger.ts';
+import type { SessionState } from '../domain/session/state.ts';
+import type { ModelCatalog } from '../ports/model-catalog.ts';
+import type { AdmissionWithPayload, MessagePage, SessionQueries } from '../ports/session-queries.ts';
+import type { Partial, ReadSnapshot } from './resume-session.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface ReadSnapshotDependencies {
+  readonly sessions: Sessions;
+  readonly queries: SessionQueries;
+  readonly catalog: ModelCatalog;
+  readonly policy: CompressionPolicy;
+  readonly maxOutputTokens: number | null;
+  readonly partialOf: (sessionId: string) => Partial | null;
+}
+
+/** How often a snapshot is read again when the session moves on meanwhile. */
+const maxTries = 20;
+
+export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
+  return async ({ sessionId, messageLimit, before }) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const state = await deps.sessions.state(sessionId);
+      if (state === null) return null;
+      const page = await deps.queries.messagesBefore({
+        transcriptId: state.lineage.tipId,
+        before: before ?? nextId(state),
+        limit: messageLimit,
+      });
+      const pending = await readPending(deps.queries, state);
+      const unmoved = (await deps.sessions.state(sessionId))?.seq === state.seq;
+      if (!unmoved && attempt < maxTries && !isOfState(state, page, pending)) continue;
+      const partial = deps.partialOf(sessionId);
+      return {
+        state,
+        messages: page.messages,
+        moreMessages: page.more,
+        pending,
+        partial: belongsTo(state, partial) ? partial : null,
+        context: contextReport(deps, state),
+      };
+    }
+  };
+}
+
+/** What was read belongs to the state even though the session has moved on. */
+function isOfState(state: SessionState, page: MessagePage, pending: readonly AdmissionWithPayload[]): boolean {
+  const ids = new Set(state.messages.map(({ id }) => id));
+  return (
+    page.messages.every(({ id }) => ids.has(id)) && page.messages.length > 0 && pending.length === state.open.length
+  );
+}
+
+/** The open admissions of the state, with their payloads; the state has the last word on their status. */
+async function readPending(queries: SessionQueries, state: SessionState): Promise<readonly AdmissionWithPayload[]> {
+  if (state.open.length === 0) return [];
+  const { admissions } = await queries.listAdmissions({
+    sessionId: state.sessionId,
+    include: 'open',
+    limit: state.open.length + 1,
+    after: null,
+  });
+  const payloads = new Map(admissions.map(({ admission, payload }) => [admission.admissionId, payload]));
+  return state.open.flatMap((admission) => {
+    const payload = payloads.get(admission.admissionId);
+    return payload === undefined ? [] : [{ admission, payload }];
+  });
+}
+
+/** What the snapshot's messages hold already is not partial any more. */
+function belongsTo(state: SessionState, partial: Partial | null): boolean {
+  return (
+    partial !== null &&
+    state.open.some(
+      ({ status, executionGeneration, step }) =>
+        status === 'started' && executionGeneration === partial.executionGeneration && step <= partial.step,
+    )
+  );
+}
+
+export function contextReport(
+  deps: Pick<ReadSnapshotDependencies, 'catalog' | 'policy' | 'maxOutputTokens'>,
+  state: SessionState,
+): ContextReport {
+  const { provider, model, baseUrl, systemPromptTokens } = state.profile;
+  const limits = deps.catalog.limits({ provider, model, baseUrl });
+  const window = contextWindow(deps.policy, limits, deps.maxOutputTokens);
+  return {
+    ...contextSize(state, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
+    ...window,
+    windowSource: limits.source,
+    compressionEnabled: deps.policy.enabled,
+    breakerOpenUntil: state.lineage.breaker.openUntil,
+  };
+}
+
+function nextId(state: SessionState): number {
+  return (state.messages.at(-1)?.id ?? 0) + 1;
+}

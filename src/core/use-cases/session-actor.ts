@@ -1,0 +1,307 @@
+/*
+ * The live form of one session: it takes the commands that wait, decides them in order on a tentative state, and
+ * appends their events as one append. Its border: it knows nothing of turns, models or sockets, and it is the only
+ * writer of its session in this process.
+ *
+ * I1: nothing changes the state but the events of a committed append.
+ * I2: listeners hear of a commit, and callers are answered, only after it (P1, P5).
+ * I3: commands are decided in the order in which they came, also when a round must be decided again.
+ * I4: when the storage is full or busy, clients are refused and the work of turns is tried again (DESIGN section 5).
+ * I5: when it is unknown whether an append took effect, nothing more is decided: the process must stop.
+ */
+import type { Admission } from '../domain/admission/admission.ts';
+import { hasKey } from '../domain/admission/find.ts';
+import { invariant } from '../domain/invariant.ts';
+import type { AdmissionKey, Command, CommandKind, ReplyOf, SessionCommand } from '../domain/session/commands.ts';
+import { decide } from '../domain/session/decide.ts';
+import type { Decision } from '../domain/session/decide.ts';
+import type { DecideContext } from '../domain/session/decision.ts';
+import { evolve } from '../domain/session/evolve.ts';
+import type { SessionEvent } from '../domain/session/events.ts';
+import type { SessionState } from '../domain/session/state.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { AppendResult, Ledger } from '../ports/ledger.ts';
+import { StorageError } from '../ports/ledger.ts';
+import type { Numbering } from './numbering.ts';
+import type { CommitListener, Sent } from './sessions.ts';
+
+export interface ActorDependencies {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  readonly numbering: Numbering;
+  /** What a decision depends on at this moment, beside numbers and time. */
+  readonly circumstances: () => Pick<DecideContext, 'epoch' | 'draining' | 'limits'>;
+  readonly onCommit: CommitListener;
+  readonly onStorage: (health: 'ok' | 'retrying') => void;
+  /** The process must stop: it can't know what the store holds, it is no longer the owner, or it has a bug. */
+  readonly onFatal: (cause: FatalCause) => void;
+}
+
+export type FatalCause =
+  | { readonly kind: 'storage'; readonly error: StorageError }
+  | { readonly kind: 'superseded'; readonly epoch: number }
+  | { readonly kind: 'bug'; readonly error: unknown };
+
+/** The most commands that are decided together. */
+const maxBatch = 256;
+/** How often a round is decided anew because of other writers before that counts as a bug. */
+const maxRounds = 1000;
+
+interface Waiting {
+  command: SessionCommand;
+  readonly answer: (sent: Sent<unknown>) => void;
+}
+
+export class SessionActor {
+  readonly #sessionId: string;
+  readonly #deps: ActorDependencies;
+  readonly #mailbox: Waiting[] = [];
+  #state: SessionState | null | undefined;
+  #pumping = false;
+  #halted = false;
+  #attempt = 0;
+
+  constructor(sessionId: string, deps: ActorDependencies) {
+    this.#sessionId = sessionId;
+    this.#deps = deps;
+  }
+
+  /** Whether nothing waits: an idle actor may be forgotten and made again from the ledger. */
+  get idle(): boolean {
+    return this.#mailbox.length === 0 && !this.#pumping;
+  }
+
+  /** The committed state, as far as it has been loaded. */
+  get loaded(): SessionState | null {
+    return this.#state ?? null;
+  }
+
+  async state(): Promise<SessionState | null> {
+    if (this.#state === undefined) {
+      const loaded = await this.#deps.ledger.load(this.#sessionId);
+      // A command that was decided meanwhile has loaded it too and may have gone on.
+      if (this.#state === undefined) this.#state = loaded;
+    }
+    return this.#state ?? null;
+  }
+
+  send<K extends CommandKind>(command: Command<K>): Promise<Sent<ReplyOf<K>>> {
+    return new Promise((resolve) => {
+      const answer = resolve as (sent: Sent<unknown>) => void; // the reply of a `K` command is a ReplyOf<K>
+      if (this.#halted) {
+        answer(unavailable(true));
+        return;
+      }
+      this.#mailbox.push({ command: command as SessionCommand, answer }); // Command<K> is a member of the union
+      if (!this.#pumping) this.#pump();
+    });
+  }
+
+  #pump(): void {
+    this.#pumping = true;
+    this.#work().then(
+      () => {
+        this.#pumping = false;
+      },
+      (error: unknown) => {
+        this.#halt(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error }, []);
+      },
+    );
+  }
+
+  async #work(): Promise<void> {
+    // One microtask, so that commands sent in the same turn of the event loop share an append.
+    await Promise.resolve();
+    while (this.#mailbox.length > 0 && !this.#halted) {
+      const batch = this.#mailbox.splice(0, maxBatch);
+      try {
+        await this.state();
+        await this.#process(batch);
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        await this.#storageFailed(error, batch);
+      }
+    }
+  }
+
+  async #process(batch: readonly Waiting[]): Promise<void> {
+    for (let round = 0; round < maxRounds; round += 1) {
+      const plan = this.#decideAll(batch);
+      if (plan.kind === 'needs_known') {
+        await this.#readKnown(batch, plan.keys);
+        continue;
+      }
+      const end = plan.events.length === 0 ? 'committed' : await this.#append(batch, plan);
+      if (end === 'again') continue;
+      if (end === 'committed') {
+        for (const [index, waiting] of batch.entries()) waiting.answer(sentOf(plan.decisions[index]));
+      }
+      return;
+    }
+    invariant(false, 'a round of commands is decided in the end');
+  }
+
+  /** Appends a round. `again`: the state or what is known has changed; `answered`: nothing is left to be said. */
+  async #append(batch: readonly Waiting[], plan: DecidedRound): Promise<'committed' | 'again' | 'answered'> {
+    const { ledger, circumstances } = this.#deps;
+    const { epoch } = circumstances();
+    const expectedSeq = this.#state?.seq ?? 0;
+    const kinds = plan.decisions.flatMap((decision, index) =>
+      decision.kind === 'accepted' && decision.events.length > 0 ? [batch[index]?.command.kind ?? ''] : [],
+    );
+    await this.#pass(kinds, 'before_commit');
+    const result = await ledger.append({ sessionId: this.#sessionId, expectedSeq, epoch, events: plan.events });
+    if (result.kind !== 'committed') return this.#refusedByLedger(batch, result);
+    await this.#pass(kinds, 'after_commit');
+    this.#state = plan.state;
+    if (this.#attempt > 0) this.#deps.onStorage('ok');
+    this.#attempt = 0;
+    if (plan.state !== null) this.#deps.onCommit(this.#sessionId, plan.state, plan.events);
+    await this.#pass(kinds, 'after_publish');
+    return 'committed';
+  }
+
+  /** Passes the failpoints of a round. Without an armed one it takes no turn of the event loop, so order is kept. */
+  async #pass(kinds: readonly string[], place: string): Promise<void> {
+    for (const kind of kinds) {
+      const pause = this.#deps.failpoints.hit(`${kind}.${place}`);
+      if (pause !== undefined) await pause;
+    }
+  }
+
+  #refusedByLedger(
+    batch: readonly Waiting[],
+    result: Exclude<AppendResult, { kind: 'committed' }>,
+  ): 'again' | 'answered' {
+    switch (result.kind) {
+      case 'stale':
+        invariant(result.events.length > 0, 'a stale append is told what it missed');
+        this.#state = result.events.reduce<SessionState | null>(evolve, this.#state ?? null);
+        if (this.#state !== null) this.#deps.onCommit(this.#sessionId, this.#state, result.events);
+        return 'again';
+      case 'duplicate':
+        for (const admission of result.admissions) tell(batch, admission, (key) => hasKey(admission, key));
+        return 'again';
+      case 'request_taken': {
+        const { sessionId } = result.created;
+        for (const { answer } of batch) answer({ kind: 'refused', refusal: { reason: 'request_conflict', sessionId } });
+        return 'answered';
+      }
+      case 'stale_epoch':
+        this.#halt({ kind: 'superseded', epoch: result.epoch }, batch);
+        return 'answered';
+    }
+  }
+
+  #decideAll(batch: readonly Waiting[]): DecidedRound | { kind: 'needs_known'; keys: readonly AdmissionKey[] } {
+    const { numbering, clock, circumstances } = this.#deps;
+    const context = { ...circumstances(), now: clock.now() };
+    const events: SessionEvent[] = [];
+    const decisions: Decision<unknown>[] = [];
+    const keys: AdmissionKey[] = [];
+    const numbers = numbering.begin();
+    let state = this.#state ?? null;
+    for (const { command } of batch) {
+      const decision = decide(this.#sessionId, state, command, { ...context, ...numbers.next() });
+      decisions.push(decision);
+      if (decision.kind === 'needs_known') keys.push(decision.key);
+      if (decision.kind !== 'accepted') continue;
+      state = decision.state;
+      events.push(...decision.events);
+      numbers.use(decision.events);
+    }
+    if (keys.length > 0) return { kind: 'needs_known', keys };
+    numbers.keep();
+    return { kind: 'decided', decisions, events, state };
+  }
+
+  async #readKnown(batch: readonly Waiting[], keys: readonly AdmissionKey[]): Promise<void> {
+    for (const key of keys) {
+      const admission = await this.#deps.ledger.findAdmission(this.#sessionId, key);
+      tell(batch, admission, (other) => sameKey(key, other));
+    }
+  }
+
+  async #storageFailed(error: StorageError, batch: readonly Waiting[]): Promise<void> {
+    if (error.outcomeUnknown) {
+      this.#halt({ kind: 'storage', error }, batch);
+      return;
+    }
+    const persistent = batch.filter(({ command }) => isPersistent[command.kind]);
+    for (const waiting of batch) if (!persistent.includes(waiting)) waiting.answer(unavailable(false));
+    if (persistent.length === 0) return;
+    this.#deps.onStorage('retrying');
+    this.#mailbox.unshift(...persistent);
+    this.#attempt += 1;
+    await this.#deps.clock.sleep(Math.min(50 * 2 ** this.#attempt, 2000));
+  }
+
+  #halt(cause: FatalCause, batch: readonly Waiting[]): void {
+    this.#halted = true;
+    for (const waiting of [...batch, ...this.#mailbox.splice(0)]) waiting.answer(unavailable(true));
+    this.#deps.onFatal(cause);
+  }
+}
+
+interface DecidedRound {
+  readonly kind: 'decided';
+  readonly decisions: readonly Decision<unknown>[];
+  readonly events: readonly SessionEvent[];
+  readonly state: SessionState | null;
+}
+
+/** Whose work is tried again while the storage is full or busy: that of turns, never that of clients. */
+const isPersistent: Readonly<Record<CommandKind, boolean>> = {
+  create: false,
+  submit: false,
+  receipt: false,
+  cancel: false,
+  interrupt: false,
+  resolve_unknown: false,
+  hold: false,
+  release: false,
+  claim: true,
+  dispatch: true,
+  append: true,
+  settle: true,
+  start_compression: true,
+  rotate: true,
+  fail_compression: true,
+  recover: true,
+};
+
+function unavailable(outcomeUnknown: boolean): Sent<never> {
+  return { kind: 'unavailable', outcomeUnknown };
+}
+
+function sentOf(decision: Decision<unknown> | undefined): Sent<unknown> {
+  invariant(decision !== undefined && decision.kind !== 'needs_known', 'every command of a round is decided');
+  return decision.kind === 'accepted' ? { kind: 'done', reply: decision.reply } : decision;
+}
+
+/** Tells the commands that name an admission what the ledger knows of it. */
+function tell(batch: readonly Waiting[], known: Admission | null, names: (key: AdmissionKey) => boolean): void {
+  for (const waiting of batch) {
+    const { command } = waiting;
+    if ('known' in command && names(keyOf(command))) waiting.command = { ...command, known };
+  }
+}
+
+function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionKey {
+  switch (command.kind) {
+    case 'submit':
+      return { inputId: command.inputId, principalId: command.principalId };
+    case 'resolve_unknown':
+      return { admissionId: command.admissionId };
+    case 'receipt':
+    case 'cancel':
+      return command.key;
+  }
+}
+
+function sameKey(a: AdmissionKey, b: AdmissionKey): boolean {
+  if ('admissionId' in a) return 'admissionId' in b && a.admissionId === b.admissionId;
+  return 'inputId' in b && a.inputId === b.inputId && a.principalId === b.principalId;
+}

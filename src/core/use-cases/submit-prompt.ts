@@ -1,0 +1,42 @@
+import type { PromptPayload } from '../domain/admission/admission.ts';
+import type { Receipt } from '../domain/admission/receipt.ts';
+import type { Digest } from '../ports/digest.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Sent, Sessions } from './sessions.ts';
+
+export interface SubmitPromptInput {
+  readonly sessionId: string;
+  readonly principalId: string;
+  /** The client's id for this prompt; it must not contain `~`. */
+  readonly inputId: string;
+  readonly payload: PromptPayload;
+}
+
+/** Takes a prompt into its session's queue. The receipt comes after the commit (P1) and is the same for ever (P2). */
+export type SubmitPrompt = (input: SubmitPromptInput) => Promise<Sent<Receipt>>;
+
+export function makeSubmitPrompt(deps: {
+  readonly sessions: Sessions;
+  readonly digest: Digest;
+  readonly ids: IdSource;
+}): SubmitPrompt {
+  const { sessions, digest, ids } = deps;
+  return ({ sessionId, principalId, inputId, payload }) => {
+    const payloadDigest = digest.of(canonicalPayload(payload));
+    return sessions.send(sessionId, {
+      kind: 'submit',
+      admissionId: ids.next(),
+      inputId,
+      principalId,
+      requestDigest: payloadDigest,
+      payload,
+      payloadDigest,
+      known: undefined,
+    });
+  };
+}
+
+/** The bytes that a payload's digest covers: keys in a fixed order, nothing that the client didn't say. */
+export function canonicalPayload(payload: PromptPayload): string {
+  return JSON.stringify([payload.text, payload.parts]);
+}

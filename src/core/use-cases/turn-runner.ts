@@ -1,0 +1,168 @@
+import { queueHead, canClaim } from '../domain/session/state.ts';
+import { utf8Length } from '../domain/transcript/tokens.ts';
+import type { EventHub } from '../ports/event-hub.ts';
+import type { RunningTurn } from './gateway-status.ts';
+import type { Partial } from './resume-session.ts';
+import type { CommitListener } from './sessions.ts';
+import { runTurn } from './turn.ts';
+import type { TurnDependencies } from './turn.ts';
+
+export interface TurnRunnerDependencies extends TurnDependencies {
+  readonly hub: EventHub;
+  readonly epoch: () => number;
+}
+
+/**
+ * The turns that run in this process: starts them, tells them to stop, and knows what each has said so far.
+ *
+ * A durable stop request aborts the turn's model request at once; the turn then settles itself.
+ */
+export class TurnRunner {
+  readonly #deps: TurnRunnerDependencies;
+  readonly #active = new Map<string, ActiveTurn>();
+
+  constructor(deps: TurnRunnerDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Runs the head of the session's queue, if it may run, to its end. */
+  async run(sessionId: string): Promise<void> {
+    const state = await this.#deps.sessions.state(sessionId);
+    const head = state === null ? undefined : queueHead(state);
+    if (state === null || head === undefined || !canClaim(state)) return;
+    const active = new ActiveTurn(this.#deps, sessionId, head.admissionId);
+    this.#active.set(sessionId, active);
+    try {
+      await runTurn(this.#deps, state, head, active.signal, active);
+    } finally {
+      this.#active.delete(sessionId);
+    }
+  }
+
+  /** Listens to commits for stop requests. */
+  readonly observe: CommitListener = (sessionId, _state, events) => {
+    if (events.some(({ type }) => type === 'turn.stop_requested')) this.#active.get(sessionId)?.abort();
+  };
+
+  /** Aborts every request without asking anybody: for an owner that may write no more. */
+  abortAll(): void {
+    for (const turn of this.#active.values()) turn.abort();
+  }
+
+  /** Asks every running turn to stop, durably, as a client would. */
+  async interruptAll(by: string): Promise<void> {
+    const interrupts = [...this.#active.values()].flatMap(({ sessionId, executionGeneration }) =>
+      executionGeneration === null
+        ? []
+        : [this.#deps.sessions.send(sessionId, { kind: 'interrupt', executionGeneration, by })],
+    );
+    await Promise.all(interrupts);
+  }
+
+  partialOf(sessionId: string): Partial | null {
+    return this.#active.get(sessionId)?.partial ?? null;
+  }
+
+  running(): readonly RunningTurn[] {
+    return [...this.#active.values()].map((turn) => turn.report);
+  }
+}
+
+/** What is known of a running turn in memory only. */
+class ActiveTurn {
+  readonly sessionId: string;
+  readonly #deps: TurnRunnerDependencies;
+  readonly #admissionId: string;
+  readonly #controller = new AbortController();
+  readonly #startedAt: string;
+  #generation: number | null = null;
+  #activity: RunningTurn['activity'] = 'starting';
+  #step = 0;
+  #chunks: string[] = [];
+  #offset = 0;
+  #reasoningOffset = 0;
+
+  constructor(deps: TurnRunnerDependencies, sessionId: string, admissionId: string) {
+    this.#deps = deps;
+    this.sessionId = sessionId;
+    this.#admissionId = admissionId;
+    this.#startedAt = deps.clock.now();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get executionGeneration(): number | null {
+    return this.#generation;
+  }
+
+  get partial(): Partial | null {
+    if (this.#generation === null || this.#offset === 0) return null;
+    return {
+      executionGeneration: this.#generation,
+      step: this.#step,
+      offset: this.#offset,
+      text: this.#chunks.join(''),
+    };
+  }
+
+  get report(): RunningTurn {
+    return {
+      sessionId: this.sessionId,
+      admissionId: this.#admissionId,
+      executionGeneration: this.#generation ?? 0,
+      step: this.#step,
+      startedAt: this.#startedAt,
+      activity: this.#activity,
+    };
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  claimed(executionGeneration: number): void {
+    this.#generation = executionGeneration;
+  }
+
+  activity(activity: RunningTurn['activity'], step: number): void {
+    this.#activity = activity;
+    this.#step = step;
+  }
+
+  /** A fresh step, or the same one tried again: what was said of it before is not part of it. */
+  listener(step: number): { text: (chunk: string) => void; reasoning: (chunk: string) => void } {
+    this.#step = step;
+    this.#chunks = [];
+    this.#offset = 0;
+    this.#reasoningOffset = 0;
+    return {
+      text: (chunk) => {
+        this.#chunks.push(chunk);
+        this.#publish('message.delta', this.#offset, chunk);
+        this.#offset += utf8Length(chunk);
+      },
+      reasoning: (chunk) => {
+        this.#publish('reasoning.delta', this.#reasoningOffset, chunk);
+        this.#reasoningOffset += utf8Length(chunk);
+      },
+    };
+  }
+
+  #publish(type: 'message.delta' | 'reasoning.delta', offset: number, text: string): void {
+    const { hub, clock, epoch } = this.#deps;
+    if (this.#generation === null || !hub.hasListeners(this.sessionId)) return;
+    hub.publishLive({
+      type,
+      sessionId: this.sessionId,
+      at: clock.now(),
+      epoch: epoch(),
+      admissionId: this.#admissionId,
+      executionGeneration: this.#generation,
+      step: this.#step,
+      offset,
+      text,
+    });
+  }
+}
