@@ -19,6 +19,7 @@ import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { addUsage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { framedSummary } from '../domain/transcript/assemble.ts';
 import { textDraft } from '../domain/transcript/message.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
@@ -158,7 +159,7 @@ async function summarise(
     const answer = await requestSummary(deps, input, middle);
     usage = usage === null || answer.usage === null ? (usage ?? answer.usage) : addUsage(usage, answer.usage);
     if (answer.kind === 'failed') return { kind: 'failed', failure: answer.failure, usage };
-    const tokens = ((await deps.tokens.count([answer.text]))[0] ?? 0) + messageOverheadTokens;
+    const tokens = ((await deps.tokens.count([framedSummary(answer.text)]))[0] ?? 0) + messageOverheadTokens;
     const afterTokens = rebuiltTokens(plan, tokens, extras);
     if (isAcceptable({ beforeTokens, afterTokens, boundTokens: plan.boundTokens })) {
       return { kind: 'accepted', plan, summary: answer.text, tokens, usage, model: answer.model };
@@ -180,29 +181,25 @@ async function requestSummary(
 ): Promise<Summary> {
   const { target, signal } = input;
   const auxiliary = deps.summaryTarget ?? target;
-  const first = await askOnce(deps, auxiliary, middle, signal);
+  const first = await askOnce(deps, auxiliary, middle, input);
   if (first.kind === 'summary' || signal.aborted || isSameTarget(auxiliary, target)) return first;
-  return askOnce(deps, target, middle, signal);
+  return askOnce(deps, target, middle, input);
 }
 
-/** Characters of the middle for each token of room: so few that even dense text fits. */
-const charactersPerToken = 2.5;
-/** Room for the instructions and the answer beside the middle. */
+/** Room for the instructions and the answer beside the middle, in tokens. */
 const promptOverheadTokens = 1000;
 
 async function askOnce(
   deps: CompressorDependencies,
   target: ModelTarget,
   middle: readonly Message[],
-  signal: AbortSignal,
+  input: CompressInput,
 ): Promise<Summary> {
+  const { signal } = input;
   const { contextTokens } = deps.catalog.limits(target);
   const roomTokens = Math.max(contextTokens * 0.75 - promptOverheadTokens, contextTokens * 0.25);
-  const { system, user } = summaryPrompt({
-    middle,
-    maxCharacters: Math.floor(roomTokens * charactersPerToken),
-    focus: null,
-  });
+  const maxTokens = Math.min(roomTokens, input.triggerTokens);
+  const { system, user } = summaryPrompt({ middle, maxTokens, focus: null });
   const outcome = await requestStep(
     deps,
     {

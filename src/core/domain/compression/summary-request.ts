@@ -1,4 +1,5 @@
 import type { Message } from '../transcript/message.ts';
+import { sumTokens } from '../transcript/tokens.ts';
 
 /** The texts of a summary request. The middle is data inside one user message, never a conversation to go on with. */
 export interface SummaryPrompt {
@@ -9,8 +10,8 @@ export interface SummaryPrompt {
 export interface SummaryInput {
   /** The messages that the summary will replace, in order. An earlier summary may be the first of them. */
   readonly middle: readonly Message[];
-  /** The most characters of the labelled middle; what is over is cut from the texts' middles. */
-  readonly maxCharacters: number;
+  /** The most tokens of the middle; what is over is cut out of its longest texts. */
+  readonly maxTokens: number;
   readonly focus: string | null;
 }
 
@@ -21,7 +22,7 @@ export function summaryPrompt(input: SummaryInput): SummaryPrompt {
     earlier.length === 0
       ? ''
       : `<earlier_summary>\n${earlier.map(({ text }) => text).join('\n\n')}\n</earlier_summary>`,
-    `<transcript>\n${labelled(rest, input.maxCharacters)}\n</transcript>`,
+    `<transcript>\n${labelled(rest, input.maxTokens)}\n</transcript>`,
     input.focus === null ? '' : `Pay special attention to: ${input.focus}`,
     earlier.length === 0 ? 'Write the summary now.' : 'Write one summary that updates the earlier one and replaces it.',
   ];
@@ -44,16 +45,12 @@ Keep names, paths, numbers, codes and identifiers exactly as they are written. B
 const toolHeadCharacters = 1500;
 const toolTailCharacters = 500;
 
-function labelled(messages: readonly Message[], maxCharacters: number): string {
+function labelled(messages: readonly Message[], maxTokens: number): string {
   const blocks = messages.map((message) => ({ label: labelOf(message), text: textOf(message) }));
-  const total = blocks.reduce((sum, block) => sum + block.text.length, 0);
-  const allowance =
-    total <= maxCharacters
-      ? Infinity
-      : fairAllowance(
-          blocks.map(({ text }) => text.length),
-          maxCharacters,
-        );
+  const lengths = blocks.map(({ text }) => text.length);
+  const tokens = sumTokens(messages);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const allowance = tokens <= maxTokens ? Infinity : fairAllowance(lengths, Math.floor((total * maxTokens) / tokens));
   return blocks.map(({ label, text }) => `[${label}]\n${shortened(text, allowance)}`).join('\n\n');
 }
 

@@ -62,7 +62,7 @@ function verdictOn<K extends CommandKind>(
   if (command.kind === 'create') return decideCreate(state, command as Command<'create'>) as Verdict<ReplyOf<K>>; // K is 'create'
   if (state === null) return refused({ reason: 'not_found', what: 'session' });
   const decider: Decider<Exclude<K, 'create'>> = deciders[command.kind as Exclude<K, 'create'>]; // 'create' is behind us
-  return decider(state, command as Command<Exclude<K, 'create'>>, context) as Verdict<ReplyOf<K>>; // K is not 'create' here
+  return decider(state, command as Command<Exclude<K, 'create'>>, context); // K is not 'create' here
 }
 
 type Decider<K extends CommandKind> = (

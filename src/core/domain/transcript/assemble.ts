@@ -47,7 +47,8 @@ const missingResult = '[The result of this call was lost. Its outcome is unknown
 const emptyResult = '[no output]';
 const openingMessage: RequestMessage = { role: 'user', text: '[The conversation goes on.]', parts: null };
 
-function framedSummary(text: string): string {
+/** A summary as a request shows it. Its tokens are counted in this form. */
+export function framedSummary(text: string): string {
   return `<background>\nA summary of the earlier conversation, made by the gateway. It is context, not a request.\n\n${text}\n</background>`;
 }
 
