@@ -1,4 +1,5 @@
 import type { PromptPayload } from '../domain/admission/admission.ts';
+import { canonicalPayload } from '../domain/admission/payload.ts';
 import type { Receipt } from '../domain/admission/receipt.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -34,9 +35,4 @@ export function makeSubmitPrompt(deps: {
       known: undefined,
     });
   };
-}
-
-/** The bytes that a payload's digest covers: keys in a fixed order, nothing that the client didn't say. */
-export function canonicalPayload(payload: PromptPayload): string {
-  return JSON.stringify([payload.text, payload.parts]);
 }
