@@ -25,7 +25,6 @@ import type { Message } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { Logger } from '../ports/logger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
@@ -62,7 +61,6 @@ export interface CompressorDependencies {
   readonly tokens: TokenCounter;
   readonly ids: IdSource;
   readonly failpoints: Failpoints;
-  readonly logger: Logger;
   readonly policy: CompressionPolicy;
   /** The model that summarises, when it isn't the session's. */
   readonly summaryTarget: ModelTarget | null;
@@ -110,13 +108,6 @@ export function makeCompressor(deps: CompressorDependencies): Compress {
       failure,
       usage: attempt.usage,
       opensBreaker,
-    });
-    deps.logger.warn('compression failed', {
-      sessionId,
-      compressionId,
-      trigger,
-      reason: failure.reason,
-      detail: failure.message,
     });
     return opensBreaker ? { kind: 'failed', failure } : { kind: 'abandoned' };
   };

@@ -6,6 +6,7 @@
  * G2: from `drain` on nothing is claimed and no new prompt is taken; queued admissions stay as they are.
  * G3: after a fatal cause nothing more is decided; running requests are aborted and nothing is settled.
  */
+import type { Logger } from '../ports/logger.ts';
 import { StorageError } from '../ports/ledger.ts';
 import type { Ownership } from '../ports/ledger.ts';
 import type { SessionQueries } from '../ports/session-queries.ts';
@@ -14,6 +15,7 @@ import type { DecideLimits } from '../domain/session/decision.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import { makeTransitionLog } from './log-transitions.ts';
 import { makeNumbering } from './numbering.ts';
 import { makeReadSnapshot } from './read-snapshot.ts';
 import { recover } from './recovery.ts';
@@ -35,7 +37,8 @@ export interface GatewayDependencies
       TurnRunnerDependencies,
       'provider' | 'catalog' | 'tokens' | 'digest' | 'policy' | 'maxOutputTokens' | 'maxSteps'
     >,
-    Pick<CompressorDependencies, 'ids' | 'logger' | 'summaryTarget'> {
+    Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
+  readonly logger: Logger;
   readonly queries: SessionQueries;
   readonly ownership: Ownership;
   readonly instanceId: string;
@@ -52,6 +55,7 @@ export interface Gateway {
   readonly sessions: Sessions;
   readonly readSnapshot: ReadSnapshot;
   readonly status: ReadGatewayStatus;
+  phase(): GatewayPhase;
   /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
   start(): Promise<RecoveryReport | null>;
   /** Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. */
@@ -89,6 +93,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       onFatal(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
     },
   });
+  sessions.onCommit(makeTransitionLog(logger));
   sessions.onCommit(runner.observe);
   sessions.onCommit((sessionId, state) => {
     scheduler.consider(sessionId, state);
@@ -98,6 +103,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     sessions,
     readSnapshot: makeReadSnapshot({ ...deps, sessions, partialOf: (id) => runner.partialOf(id) }),
     status,
+    phase: () => phase,
     start,
     drain,
   };
