@@ -54,8 +54,8 @@ export const layers: readonly Layer[] = [
   {
     path: 'adapters/outbound/tools',
     layers: outboundLayers,
-    packages: [],
-    nodeModules: ['node:child_process', 'node:fs/promises', 'node:path'],
+    packages: ['@modelcontextprotocol/client'],
+    nodeModules: ['node:child_process', 'node:crypto'],
   },
   { path: 'adapters/outbound/logging', layers: outboundLayers, packages: ['winston'], nodeModules: ['node:util'] },
   {

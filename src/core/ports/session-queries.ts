@@ -23,7 +23,10 @@ export interface SessionQueries {
     readonly sessionId: string;
     readonly include: 'open' | 'all';
     readonly limit: number;
-    /** Continue after this position. */
+    /**
+     * Continue after this position. A retry shares the position of what it repeats: admissions that share one come in
+     * one page, even if it gets longer than its limit.
+     */
     readonly after: number | null;
   }): Promise<AdmissionPage>;
 

@@ -1,0 +1,52 @@
+import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
+import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
+import type { Sessions } from '../../../core/use-cases/sessions.ts';
+import type { SubmitPrompt } from '../../../core/use-cases/submit-prompt.ts';
+import type { Subscribe } from '../../../core/use-cases/subscribe.ts';
+import type { Clock } from '../../../core/ports/clock.ts';
+import type { EventHub } from '../../../core/ports/event-hub.ts';
+import type { IdSource } from '../../../core/ports/id-source.ts';
+import type { Logger } from '../../../core/ports/logger.ts';
+import type { SessionQueries } from '../../../core/ports/session-queries.ts';
+import type { GatewayPhase } from '../../../core/use-cases/gateway-status.ts';
+import type { FieldProblem } from '../../../protocol/field-problems.ts';
+import type { ConnectionLimits } from '../../../protocol/limits.ts';
+import type { Scope } from '../../../protocol/method.ts';
+
+/** Everything that the methods of the protocol are made of. The composition root provides it. */
+export interface RpcDependencies {
+  readonly sessions: Sessions;
+  readonly createSession: CreateSession;
+  readonly submitPrompt: SubmitPrompt;
+  readonly readSnapshot: ReadSnapshot;
+  readonly subscribe: Subscribe;
+  readonly queries: SessionQueries;
+  readonly readGatewayStatus: ReadGatewayStatus;
+  readonly hub: EventHub;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: ConnectionLimits;
+  /** Who this gateway is. Called only while clients are served, so only after the store is owned. */
+  readonly identity: () => GatewayIdentity;
+  readonly phase: () => GatewayPhase;
+  /**
+   * What the configuration forbids about a new session: an unknown provider, an address that no key is configured for,
+   * an unknown toolset. The paths are those of `session.create`.
+   */
+  readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
+}
+
+export interface GatewayIdentity {
+  readonly version: string;
+  readonly instanceId: string;
+  readonly epoch: number;
+  readonly storeId: string;
+}
+
+/** Who calls, as the token says. */
+export interface Principal {
+  readonly principalId: string;
+  readonly scopes: readonly Scope[];
+}

@@ -1,0 +1,49 @@
+import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
+import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
+import type { ContentPart } from '../../../core/domain/transcript/message.ts';
+import type { CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { WirePromptPart } from '../../../protocol/message.ts';
+import type { ParsedParamsOf } from '../../../protocol/registry.ts';
+
+export function createInputFromWire(params: ParsedParamsOf<'session.create'>, principalId: string): CreateSessionInput {
+  return {
+    principalId,
+    requestId: params.request_id ?? null,
+    source: params.source,
+    title: params.title ?? null,
+    provider: params.provider ?? null,
+    model: params.model ?? null,
+    baseUrl: params.base_url ?? null,
+    cwd: params.cwd ?? null,
+    systemPrompt: params.system_prompt ?? null,
+    toolsets: params.toolsets ?? null,
+  };
+}
+
+/** The same content always gives the same payload, key by key, for its digest is the prompt's identity. */
+export function payloadFromWire({ text, parts }: ParsedParamsOf<'prompt.submit'>): PromptPayload {
+  if (parts === undefined) return { text: text ?? '', parts: null };
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const [first] = texts;
+  if (parts.length === 1 && first !== undefined) return { text: first, parts: null };
+  return { text: texts.join('\n'), parts: parts.map(partFromWire) };
+}
+
+export function keyFromWire(
+  params: { readonly admission_id?: string | undefined; readonly input_id?: string | undefined },
+  principalId: string,
+): AdmissionKey {
+  if (params.admission_id !== undefined) return { admissionId: params.admission_id };
+  return { inputId: params.input_id ?? '', principalId };
+}
+
+function partFromWire(part: WirePromptPart): ContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image', mediaType: part.media_type, data: part.data };
+    case 'file':
+      return { type: 'file', mediaType: part.media_type, data: part.data, name: part.name ?? null };
+  }
+}

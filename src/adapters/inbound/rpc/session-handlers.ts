@@ -1,0 +1,105 @@
+import { blockersOf } from '../../../core/domain/session/state.ts';
+import { failed, result } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { RpcDependencies } from './dependencies.ts';
+import { createInputFromWire } from './from-wire.ts';
+import type { Call, HandlersOf } from './handler.ts';
+import { answerOf } from './refusal-to-wire.ts';
+import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
+import { makeSessionEventHandlers } from './session-event-handlers.ts';
+import type { Reservation } from './subscriptions.ts';
+import type { WireSnapshot } from '../../../protocol/snapshot.ts';
+
+const noSuchSession = (): Answer<never> =>
+  failed('not_found', { what: 'session', message: 'There is no such session.' });
+
+/** Sessions as a whole: making them, looking at them, stopping and pausing them. */
+export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'> {
+  const { sessions, queries } = deps;
+  return {
+    ...makeSessionEventHandlers(deps),
+
+    'session.create': async (params, call) => {
+      const input = createInputFromWire(params, call.principal.principalId);
+      const problems = deps.checkNewSession(input);
+      if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
+      const sent = await deps.createSession(input);
+      if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
+      const { sessionId, created } = sent.reply;
+      const answer = await open(sessionId, { messageLimit: params.message_limit, before: null }, call);
+      return answer.kind === 'error' ? answer : result({ ...answer.result, created });
+    },
+
+    'session.resume': (params, call) =>
+      open(params.session_id, { messageLimit: params.message_limit, before: params.before ?? null }, call),
+
+    'session.get': async ({ session_id }) => {
+      const summary = await queries.findSession(session_id);
+      const snapshot = await deps.readSnapshot({ sessionId: session_id, messageLimit: 1, before: null });
+      if (summary === null || snapshot === null) return noSuchSession();
+      const { state, context } = snapshot;
+      return result({
+        ...summaryToWire(summary),
+        hold: state.hold === null ? null : holdToWire(state.hold),
+        blocked_by: [...blockersOf(state)],
+        context: contextToWire(context),
+      });
+    },
+
+    'session.list': async ({ limit, cursor }, { principal }) => {
+      const page = await queries.listSessions({ principalId: principal.principalId, limit, before: cursor ?? null });
+      return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
+    },
+
+    'session.interrupt': async ({ session_id, execution_generation }, { principal }) => {
+      const by = principal.principalId;
+      const sent = await sessions.send(session_id, {
+        kind: 'interrupt',
+        executionGeneration: execution_generation,
+        by,
+      });
+      return answerOf(sent, ({ admissionId, executionGeneration }) => ({
+        session_id,
+        admission_id: admissionId,
+        execution_generation: executionGeneration,
+      }));
+    },
+
+    'session.hold': async ({ session_id, reason, until }, { principal }) => {
+      const hold = { reason, until: until ?? null, by: principal.principalId };
+      const sent = await sessions.send(session_id, { kind: 'hold', hold });
+      return answerOf(sent, ({ revision }) => ({ session_id, revision }));
+    },
+
+    'session.release': async ({ session_id }, { principal }) => {
+      const sent = await sessions.send(session_id, { kind: 'release', by: principal.principalId });
+      return answerOf(sent, ({ revision }) => ({ session_id, revision }));
+    },
+  };
+
+  /** A snapshot and a subscription from it on. The place is taken before the snapshot is read. */
+  async function open(
+    sessionId: string,
+    page: { readonly messageLimit: number; readonly before: number | null },
+    { subscriptions, replied }: Call,
+  ): Promise<Answer<WireSnapshot>> {
+    const reservation = subscriptions.reserve(sessionId);
+    if (reservation === null) return failed('overloaded', { limit: deps.limits.max_subscriptions });
+    const snapshot = await orCancel(reservation, deps.readSnapshot({ sessionId, ...page }));
+    if (snapshot === null) {
+      reservation.cancel();
+      return noSuchSession();
+    }
+    reservation.start(snapshot.state.seq, replied);
+    return result(snapshotToWire(snapshot, deps.identity()));
+  }
+}
+
+async function orCancel<T>(reservation: Reservation, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    reservation.cancel();
+    throw error;
+  }
+}

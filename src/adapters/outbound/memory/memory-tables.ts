@@ -1,0 +1,95 @@
+import type { Admission } from '../../../core/domain/admission/admission.ts';
+import type { SessionEvent } from '../../../core/domain/session/events.ts';
+import type { SessionState } from '../../../core/domain/session/state.ts';
+import type { Message } from '../../../core/domain/transcript/message.ts';
+import type { CreatedSession, StoredPayload } from '../../../core/ports/ledger.ts';
+
+/** What the memory store holds: plain data, rows that are never changed but replaced, and the indexes to find them. */
+export interface MemoryTables {
+  readonly storeId: string;
+  /** `epoch`, and the greatest message id and admission sequence number that were ever stored. */
+  readonly counters: Map<'epoch' | 'messageId' | 'admissionSeq', number>;
+
+  /** By session id, oldest session first. */
+  readonly states: Map<string, SessionState>;
+  /** By session id; the event with sequence number n is at index n − 1. */
+  readonly events: Map<string, SessionEvent[]>;
+  /** By session id, then admission id; settled ones stay for ever. */
+  readonly admissions: Map<string, Map<string, Admission>>;
+  /** By admission id. */
+  readonly payloads: Map<string, StoredPayload>;
+  readonly transcripts: Map<string, TranscriptRow>;
+  /** By transcript id, then message id. */
+  readonly messages: Map<string, Map<number, MessageRow>>;
+
+  /** From (principal, session, input id) to the admission id. */
+  readonly admissionByInput: Map<string, string>;
+  readonly sessionByAdmission: Map<string, string>;
+  readonly transcriptByMessage: Map<number, string>;
+  /** From (principal, request id) to the session that it made. */
+  readonly created: Map<string, CreatedSession>;
+  /** The sessions with an admission that is not terminal or a compression that is open. */
+  readonly unfinished: Set<string>;
+}
+
+/** One physical list of messages. The first transcript's id is the session's id. */
+export interface TranscriptRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly parentId: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly endReason: 'compression' | null;
+}
+
+export interface MessageRow {
+  readonly message: Message;
+  /** Whether the message is part of its transcript, or was retired or hidden. */
+  readonly active: boolean;
+}
+
+export function emptyTables(storeId: string): MemoryTables {
+  return {
+    storeId,
+    counters: new Map(),
+    states: new Map(),
+    events: new Map(),
+    admissions: new Map(),
+    payloads: new Map(),
+    transcripts: new Map(),
+    messages: new Map(),
+    admissionByInput: new Map(),
+    sessionByAdmission: new Map(),
+    transcriptByMessage: new Map(),
+    created: new Map(),
+    unfinished: new Set(),
+  };
+}
+
+/** The rows are shared, for nobody changes them; the tables are not. */
+export function cloneTables(tables: MemoryTables): MemoryTables {
+  return {
+    storeId: tables.storeId,
+    counters: new Map(tables.counters),
+    states: new Map(tables.states),
+    events: mapValues(tables.events, (events) => [...events]),
+    admissions: mapValues(tables.admissions, (rows) => new Map(rows)),
+    payloads: new Map(tables.payloads),
+    transcripts: new Map(tables.transcripts),
+    messages: mapValues(tables.messages, (rows) => new Map(rows)),
+    admissionByInput: new Map(tables.admissionByInput),
+    sessionByAdmission: new Map(tables.sessionByAdmission),
+    transcriptByMessage: new Map(tables.transcriptByMessage),
+    created: new Map(tables.created),
+    unfinished: new Set(tables.unfinished),
+  };
+}
+
+/** A key of several parts; no two lists of parts have the same one. */
+export function compositeKey(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}
+
+function mapValues<K, V>(map: ReadonlyMap<K, V>, change: (value: V) => V): Map<K, V> {
+  return new Map([...map].map(([key, value]) => [key, change(value)]));
+}

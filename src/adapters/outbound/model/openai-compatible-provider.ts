@@ -1,0 +1,165 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
+import { failureOf } from '../../../core/domain/model/failure.ts';
+import type { Failure } from '../../../core/domain/model/failure.ts';
+import type { ModelEvent, ModelProvider, ModelRequest } from '../../../core/ports/model-provider.ts';
+import { Exchange } from './exchange.ts';
+import { makeGuardedFetch } from './guarded-fetch.ts';
+import type { GuardedFetchOptions } from './guarded-fetch.ts';
+import { makeHttpTransport } from './http-transport.ts';
+import { callOptions } from './request-to-prompt.ts';
+import { defaultStallLimits, makeStallWatch } from './stall-watch.ts';
+import type { StallLimits } from './stall-watch.ts';
+import { abortedFailure, concludeStep } from './step-conclusion.ts';
+import type { SdkEnd, StepFacts } from './step-conclusion.ts';
+
+export interface OpenAiCompatibleOptions extends Partial<StallLimits> {
+  /** The address up to and without `/chat/completions`. The key goes to its origin only. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs?: number;
+  /** The most bytes of one answer: text, reasoning and arguments together. */
+  readonly maxOutputBytes?: number;
+  /** Makes ids for tool calls that came without one of their own. */
+  readonly newCallId?: () => string;
+}
+
+export interface OpenAiCompatibleProvider extends ModelProvider {
+  /** Closes idle connections. Running requests go on. */
+  close(): void;
+}
+
+/** A provider that speaks OpenAI's chat completions: `provider: custom`, and every named one of that kind. */
+export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): OpenAiCompatibleProvider {
+  const transport = makeHttpTransport();
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const guard: GuardedFetchOptions = {
+    transport,
+    origin: new URL(baseUrl).origin,
+    connectTimeoutMs: options.connectTimeoutMs ?? 15_000,
+    maxErrorBytes: 256 * 1024,
+    maxOutputBytes: options.maxOutputBytes ?? 8 * 1024 * 1024,
+    secrets: [options.apiKey ?? '', ...Object.values(options.headers ?? {})].filter((secret) => secret.length >= 8),
+  };
+  const limits = { ...defaultStallLimits, ...options };
+  const newCallId = options.newCallId ?? randomCallId;
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const refusal = signal.aborted ? abortedFailure : foreignAddress(request.target.baseUrl, baseUrl);
+    if (refusal !== null) {
+      yield { kind: 'failed', failure: refusal, learnt: null, usage: null };
+      return;
+    }
+    const exchange = new Exchange();
+    const closing = new AbortController();
+    const close = (): void => closing.abort();
+    signal.addEventListener('abort', close, { once: true });
+    const fetch = makeGuardedFetch(guard, { exchange, watch: makeStallWatch(limits), signal: closing.signal });
+    let isWhole = false;
+    try {
+      const end = yield* sdkEvents({ request, fetch, signal });
+      const events = concludeStep({
+        isAborted: signal.aborted,
+        end,
+        exchange,
+        takenCallIds: callIds(request),
+        newCallId,
+      } satisfies StepFacts);
+      isWhole = events.at(-1)?.kind === 'finished';
+      yield* events;
+    } finally {
+      signal.removeEventListener('abort', close);
+      if (isWhole) closeAfter(exchange.drained, close);
+      else close();
+    }
+  }
+
+  /** What the SDK makes of the answer, as it comes; it returns how the SDK's stream ended and never throws. */
+  async function* sdkEvents(given: {
+    readonly request: ModelRequest;
+    readonly fetch: typeof globalThis.fetch;
+    readonly signal: AbortSignal;
+  }): AsyncGenerator<ModelEvent, SdkEnd> {
+    const { request, fetch, signal } = given;
+    const end = { rawFinishReason: null as string | null, unifiedFinishReason: null as string | null, sawError: false };
+    try {
+      const sdk = createOpenAICompatible({
+        name: 'custom',
+        baseURL: baseUrl,
+        ...(options.apiKey !== null && { apiKey: options.apiKey }),
+        ...(options.headers !== undefined && { headers: { ...options.headers } }),
+        includeUsage: true,
+        fetch,
+      });
+      const answer = await sdk.chatModel(request.target.model).doStream(callOptions(request));
+      for await (const part of untilAborted(answer.stream, signal)) {
+        const event = eventOf(part);
+        if (event !== null) yield event;
+        if (part.type === 'error') end.sawError = true;
+        if (part.type !== 'finish') continue;
+        end.rawFinishReason = part.finishReason.raw ?? null;
+        end.unifiedFinishReason = part.finishReason.unified;
+      }
+    } catch {
+      end.sawError = true; // Why is in the exchange, or it is the abort.
+    }
+    return end;
+  }
+
+  return { stream, close: () => transport.close() };
+}
+
+function eventOf(part: LanguageModelV3StreamPart): ModelEvent | null {
+  if (part.type === 'text-delta' && part.delta !== '') return { kind: 'text', text: part.delta };
+  if (part.type === 'reasoning-delta' && part.delta !== '') return { kind: 'reasoning', text: part.delta };
+  return null;
+}
+
+/** The stream's parts; an abort ends it at once, also while a part is awaited. */
+async function* untilAborted<T>(stream: ReadableStream<T>, signal: AbortSignal): AsyncGenerator<T, void> {
+  const reader = stream.getReader();
+  // Cancelling answers a waiting read at once. Where the stream broke before, there is nothing to cancel.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done || signal.aborted) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+/** Lets a whole answer's connection be used again: its last bytes get a moment to come. */
+function closeAfter(drained: Promise<void>, close: () => void): void {
+  const timer = setTimeout(close, 1_000).unref();
+  void drained.finally(() => {
+    clearTimeout(timer);
+    close();
+  });
+}
+
+function callIds(request: ModelRequest): ReadonlySet<string> {
+  return new Set(
+    request.messages.flatMap((message) =>
+      message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : [],
+    ),
+  );
+}
+
+function foreignAddress(asked: string | null, baseUrl: string): Failure | null {
+  if (asked === null || asked.replace(/\/+$/, '') === baseUrl) return null;
+  return failureOf(
+    'configuration',
+    `The model's address ${asked} is not the configured ${baseUrl}; a key only goes to its own address.`,
+  );
+}
+
+/** Nine letters and digits: the one form that every provider takes (Mistral refuses all others). */
+function randomCallId(): string {
+  return crypto.randomUUID().replaceAll('-', '').slice(0, 9);
+}

@@ -1,0 +1,177 @@
+import {
+  cancelAdmission,
+  crossBoundary,
+  loseAdmission,
+  requeueAdmission,
+  requestStop,
+  resolveAdmission,
+  settleAdmission,
+  startAdmission,
+} from '../../../core/domain/admission/admission.ts';
+import type { Admission, PromptPayload } from '../../../core/domain/admission/admission.ts';
+import { invariant } from '../../../core/domain/invariant.ts';
+import { completeCompression, failCompression } from '../../../core/domain/lineage/lineage.ts';
+import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts';
+import type { SessionEvent } from '../../../core/domain/session/events.ts';
+import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
+import type { AdmissionsTable } from './admissions-table.ts';
+import type { CompressionsTable } from './compressions-table.ts';
+import type { MessagesTable } from './messages-table.ts';
+import type { SessionsTable } from './sessions-table.ts';
+
+type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
+
+export interface ProjectedTables {
+  readonly sessions: SessionsTable;
+  readonly messages: MessagesTable;
+  readonly admissions: AdmissionsTable;
+  readonly compressions: CompressionsTable;
+}
+
+/**
+ * Brings the tables to the state after an event, in the transaction that appends it: what `evolve` does to the state
+ * in memory, on rows. The rules are the domain's own functions; only the plain numbers of a session's row are written
+ * without being read.
+ */
+export function projectEvent(tables: ProjectedTables, event: SessionEvent): void {
+  switch (event.type) {
+    case 'session.created':
+      return tables.sessions.insertRoot(event.sessionId, event.profile);
+    case 'session.held':
+      return tables.sessions.setHold(event.sessionId, event.hold);
+    case 'session.released':
+      return tables.sessions.setHold(event.sessionId, null);
+    case 'admission.queued':
+      return tables.admissions.insert(event.admission, payloadOf(tables, event));
+    case 'admission.cancelled':
+      return changeAdmission(tables, event, (admission) => cancelAdmission(admission, event.at));
+    case 'admission.requeued':
+      return changeAdmission(tables, event, requeueAdmission);
+    case 'turn.started':
+      return startTurn(tables, event);
+    case 'message.appended':
+      return appendMessage(tables, event);
+    case 'turn.stop_requested':
+      return changeAdmission(tables, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
+    case 'turn.settled':
+      changeAdmission(tables, event, (admission) => settleAdmission(admission, event));
+      return hideMessages(tables, event);
+    case 'turn.lost':
+      return changeAdmission(tables, event, (admission) => loseAdmission(admission, event.evidence));
+    case 'turn.resolved':
+      return changeAdmission(tables, event, (admission) =>
+        resolveAdmission(admission, event.resolution, event.retriedBy),
+      );
+    case 'compression.started':
+      return tables.compressions.begin(event, tipOf(tables, event));
+    case 'compression.completed':
+      return completeOpenCompression(tables, event);
+    case 'compression.failed':
+      return failOpenCompression(tables, event);
+  }
+}
+
+function payloadOf(tables: ProjectedTables, event: EventOf<'admission.queued'>): PromptPayload | null {
+  if (event.payloadFrom === undefined) return event.payload ?? null;
+  const original = tables.admissions.payloadOf(event.payloadFrom);
+  invariant(original !== null, 'a retry repeats a prompt that is stored');
+  return original.payload;
+}
+
+function startTurn(tables: ProjectedTables, event: EventOf<'turn.started'>): void {
+  const generation = event.executionGeneration;
+  invariant(generation !== null, 'a claim has a generation');
+  tables.sessions.setGeneration(event.sessionId, generation);
+  changeAdmission(tables, event, (admission) =>
+    startAdmission(admission, { epoch: event.epoch, generation, at: event.at }),
+  );
+}
+
+function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended'>): void {
+  const { sessionId, contextTokens, boundary, step } = event;
+  const message = withContent(event.message);
+  const tip = tipOf(tables, event);
+  tables.messages.insert(tip, message);
+  tables.sessions.countMessages(tip, 1);
+  if (contextTokens !== null) {
+    tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });
+  }
+  const admission = admissionOf(tables, event);
+  if (admission.status !== 'started') return;
+  const crossed = boundary === null ? admission : crossBoundary(admission, boundary);
+  const promptMessageId = message.kind === 'prompt' ? message.id : crossed.promptMessageId;
+  tables.admissions.updateProgress({ ...crossed, step, promptMessageId });
+}
+
+function hideMessages(tables: ProjectedTables, event: EventOf<'turn.settled'>): void {
+  if (event.hidden.length === 0) return;
+  tables.sessions.countMessages(tipOf(tables, event), -tables.messages.hide(event.hidden));
+  tables.sessions.setUsageAnchor(event.sessionId, null);
+}
+
+/** P7: the whole child, the closed parent and the moved tip, in one transaction with the event. */
+function completeOpenCompression(tables: ProjectedTables, event: EventOf<'compression.completed'>): void {
+  const { sessionId, parentTranscript: parent, childTranscript: child } = event;
+  const lineage = completeCompression(lineageOf(tables, event), {
+    compressionId: event.compressionId,
+    parentId: parent,
+    childId: child,
+  });
+  if (child !== parent) tables.sessions.rotate({ root: sessionId, parent, child, at: event.at });
+  const hidden = tables.messages.hide(child === parent ? event.retired : []);
+  for (const { fromId, message } of [...event.head, ...event.tail]) {
+    const copied = tables.messages.copy({ from: fromId, to: message.id, transcript: child });
+    invariant(copied, 'a compression carries over messages that are stored');
+  }
+  movePrompts(tables, event);
+  tables.messages.insert(child, withContent(event.summary));
+  tables.sessions.countMessages(child, event.head.length + 1 + event.tail.length - hidden);
+  tables.compressions.complete(event);
+  tables.sessions.setLineage(lineage);
+  tables.sessions.setUsageAnchor(sessionId, null);
+  tables.sessions.raiseRevision(sessionId);
+}
+
+function failOpenCompression(tables: ProjectedTables, event: EventOf<'compression.failed'>): void {
+  tables.sessions.setLineage(failCompression(lineageOf(tables, event), event));
+  tables.compressions.fail(event);
+}
+
+/** From now on the prompt of an open admission is the copy of its message. */
+function movePrompts(tables: ProjectedTables, event: EventOf<'compression.completed'>): void {
+  const copyOf = new Map([...event.head, ...event.tail].map(({ fromId, message }) => [fromId, message.id]));
+  for (const admission of tables.admissions.open(event.sessionId)) {
+    const promptMessageId = copyOf.get(admission.promptMessageId ?? 0);
+    if (promptMessageId !== undefined) tables.admissions.updateProgress({ ...admission, promptMessageId });
+  }
+}
+
+function changeAdmission(tables: ProjectedTables, event: SessionEvent, change: (a: Admission) => Admission): void {
+  tables.admissions.updateLife(change(admissionOf(tables, event)));
+}
+
+function admissionOf(tables: ProjectedTables, event: SessionEvent): Admission {
+  const admission = tables.admissions.byId(event.admissionId ?? '');
+  invariant(
+    admission?.sessionId === event.sessionId && admission.status !== 'terminal',
+    'an event names an open admission of its session',
+  );
+  return admission;
+}
+
+function lineageOf(tables: ProjectedTables, event: SessionEvent): CompressionLineage {
+  const head = tables.sessions.head(event.sessionId);
+  invariant(head !== null, 'only a created session has a lineage');
+  return head.lineage;
+}
+
+function tipOf(tables: ProjectedTables, event: SessionEvent): string {
+  const tip = tables.sessions.tipOf(event.sessionId);
+  invariant(tip !== null, 'only a created session has a transcript');
+  return tip;
+}
+
+function withContent(message: Message | MessageMeta): Message {
+  invariant('text' in message, 'an event that is appended brings the content of its messages');
+  return message;
+}

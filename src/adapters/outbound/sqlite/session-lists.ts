@@ -1,0 +1,66 @@
+import type Database from 'better-sqlite3';
+import type { SessionSummary } from '../../../core/ports/session-queries.ts';
+import type { QueryReads } from './query-reads.ts';
+import { headColumns, headFromRow, headTables } from './session-row.ts';
+import type { HeadRow } from './session-row.ts';
+
+interface SummaryRow extends HeadRow {
+  readonly tip_message_count: number;
+  readonly queued: number;
+  readonly started: number;
+  readonly unknown: number;
+  readonly updated_at: string;
+}
+
+const openWith = (status: string): string =>
+  `(SELECT count(*) FROM session_admissions a
+    WHERE a.target_session_id = s.id AND a.status <> 'terminal' AND a.status = '${status}') AS ${status}`;
+
+const selectSummary = `SELECT ${headColumns}, tip.message_count AS tip_message_count,
+  ${openWith('queued')}, ${openWith('started')}, ${openWith('unknown')},
+  (SELECT at FROM session_events e WHERE e.session_id = s.id ORDER BY seq DESC LIMIT 1) AS updated_at
+  FROM ${headTables}`;
+
+/** One row per session, in the order of creation. The cursor is the id of the last session of a page. */
+export const listSessionsSql = `${selectSummary}
+  WHERE s.principal_id = @principalId AND s.parent_session_id IS NULL
+    AND s.number < coalesce((SELECT number FROM sessions WHERE id = @before), iif(@before IS NULL, 9e15, 0))
+  ORDER BY s.number DESC LIMIT @limit`;
+
+const findSessionSql = `${selectSummary} WHERE s.id = ? AND s.parent_session_id IS NULL`;
+
+export function makeSessionLists(db: Database.Database): Pick<QueryReads, 'listSessions' | 'findSession'> {
+  const list = db.prepare<[{ principalId: string; before: string | null; limit: number }], SummaryRow>(listSessionsSql);
+  const find = db.prepare<[string], SummaryRow>(findSessionSql);
+  return {
+    listSessions({ principalId, limit, before }) {
+      const rows = list.all({ principalId, before, limit: limit + 1 });
+      const sessions = rows.slice(0, limit).map(summaryFromRow);
+      return { sessions, next: rows.length > limit ? (sessions.at(-1)?.sessionId ?? null) : null };
+    },
+    findSession(sessionId) {
+      const row = find.get(sessionId);
+      return row === undefined ? null : summaryFromRow(row);
+    },
+  };
+}
+
+function summaryFromRow(row: SummaryRow): SessionSummary {
+  const head = headFromRow(row);
+  return {
+    sessionId: head.sessionId,
+    tipId: head.lineage.tipId,
+    profile: head.profile,
+    revision: head.revision,
+    executionGeneration: head.executionGeneration,
+    transcripts: head.lineage.length,
+    compressions: head.lineage.compressions,
+    messageCount: row.tip_message_count,
+    queued: row.queued,
+    started: row.started,
+    unknown: row.unknown,
+    held: head.hold !== null,
+    lastSeq: head.seq,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,15 @@
+import type { SessionQueries } from '../../../core/ports/session-queries.ts';
+import type { ReadCall } from './reads.ts';
+
+/** The reads that decide nothing, wherever `read` runs them. */
+export function makeSqliteQueries(read: ReadCall): SessionQueries {
+  return {
+    listSessions: (page) => read('listSessions', page),
+    findSession: (sessionId) => read('findSession', sessionId),
+    listAdmissions: (page) => read('listAdmissions', page),
+    messagesBefore: (page) => read('messagesBefore', page),
+    events: (page) => read('events', page),
+    counts: () => read('counts'),
+    unknownAdmissions: (limit) => read('unknownAdmissions', limit),
+  };
+}

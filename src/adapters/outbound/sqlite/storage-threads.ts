@@ -1,0 +1,33 @@
+import { Worker } from 'node:worker_threads';
+import type { ReaderApi } from './reader-worker.ts';
+import { WorkerChannel } from './worker-channel.ts';
+import type { WriterApi } from './writer-worker.ts';
+
+/** The two threads of a store: one writes, one reads. Once they have closed a store they may open another. */
+export interface StorageThreads {
+  readonly writer: WorkerChannel<WriterApi>;
+  readonly reader: WorkerChannel<ReaderApi>;
+}
+
+export function startStorageThreads(): StorageThreads {
+  return {
+    writer: new WorkerChannel<WriterApi>(startWorker('writer-worker')),
+    reader: new WorkerChannel<ReaderApi>(startWorker('reader-worker')),
+  };
+}
+
+export async function terminateStorageThreads(threads: StorageThreads): Promise<void> {
+  await Promise.all([threads.reader.terminate(), threads.writer.terminate()]);
+}
+
+function startWorker(name: 'writer-worker' | 'reader-worker'): Worker {
+  const fromSources = import.meta.url.endsWith('.ts');
+  const url = new URL(`./${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
+  return new Worker(url, { name: `holdfast ${name}`, ...(fromSources ? { execArgv: loaderOfSources() } : {}) });
+}
+
+/** Compiled code runs as it is. From sources a thread needs the loader, and tsx registers itself in main threads only. */
+function loaderOfSources(): string[] {
+  const script = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))}; register();`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
+}

@@ -1,0 +1,79 @@
+import type { MessagePort, Worker } from 'node:worker_threads';
+import { StorageError } from '../../../core/ports/ledger.ts';
+import { fromWireError, toWireError } from './wire-error.ts';
+import type { WireError } from './wire-error.ts';
+
+/** What a worker can be asked: each method answers at once, or throws. */
+export type WorkerApi = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: WireError };
+
+/**
+ * Calls to a worker thread. It answers them one after the other in the order of the calls. When the worker is gone,
+ * whatever the reason, every call that waits and every later one is rejected with a `StorageError` of kind `io`:
+ * nobody knows what it had done.
+ */
+export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: never[]) => unknown }> {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
+  #lastId = 0;
+  #gone: StorageError | null = null;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (answer: Answer) => this.#answered(answer));
+    worker.on('messageerror', (error) => this.#lost("sent an answer that can't be read", error));
+    worker.on('error', (error) => this.#lost('crashed', error));
+    worker.on('exit', () => this.#lost('ended', undefined));
+  }
+
+  call<M extends keyof Api & string>(method: M, ...args: Parameters<Api[M]>): Promise<ReturnType<Api[M]>> {
+    if (this.#gone !== null) return Promise.reject(this.#gone);
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      // The worker's method of this name gives the value its type.
+      this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
+      this.#worker.postMessage({ id: this.#lastId, method, args } satisfies Call);
+    });
+  }
+
+  /** Ends the worker at once, in whatever it does. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #answered(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('error' in answer) waiting?.reject(fromWireError(answer.error));
+    else waiting?.resolve(answer.value);
+  }
+
+  #lost(what: string, cause: unknown): void {
+    const reason = cause instanceof Error ? `: ${cause.message}` : '';
+    this.#gone ??= new StorageError('io', `The storage thread ${what}${reason}`, { cause });
+    for (const { reject } of this.#waiting.values()) reject(this.#gone);
+    this.#waiting.clear();
+  }
+}
+
+/** The worker's side of a channel. */
+export function serveWorker(port: MessagePort, api: WorkerApi): void {
+  port.on('message', ({ id, method, args }: Call) => {
+    port.postMessage(answerTo(id, () => api[method]?.(...(args as never[])))); // the caller's side is typed by the same Api
+  });
+}
+
+function answerTo(id: number, call: () => unknown): Answer {
+  try {
+    return { id, value: call() };
+  } catch (error) {
+    return { id, error: toWireError(error) };
+  }
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../../core/ports/clock.ts';
+import type { Logger } from '../../../core/ports/logger.ts';
+import type {
+  ToolCallRequest,
+  ToolDescriptor,
+  ToolHost,
+  ToolOutcome,
+  ToolServerHealth,
+} from '../../../core/ports/tool-host.ts';
+import { builtinServer, makeBuiltinTools, type BuiltinTool } from './builtin-tools.ts';
+import type { OpenConnection } from './connection.ts';
+import type { ListedTool } from './listed-tools.ts';
+import { secretsOf, type McpServerOptions } from './mcp-server-options.ts';
+import { McpServer } from './mcp-server.ts';
+import { makeSecretMask } from './secret-mask.ts';
+import { readSelection } from './selection.ts';
+import { ServerLog } from './server-log.ts';
+import { exposedName } from './tool-names.ts';
+
+export interface McpToolHostOptions {
+  readonly servers: readonly McpServerOptions[];
+  /** What each stdio server gets of our environment beside its own `env`: `PATH` and `HOME`, and nothing that is secret. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  /** Our version, which servers are told. */
+  readonly clientVersion: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The built-in tools and those of the configured MCP servers. */
+export class McpToolHost implements ToolHost {
+  readonly #builtin: readonly BuiltinTool[];
+  readonly #servers: ReadonlyMap<string, McpServer>;
+  readonly #logger: Logger;
+  /** Each is reported once. */
+  readonly #reported = new Set<string>();
+
+  constructor(options: McpToolHostOptions) {
+    const names = [builtinServer, ...options.servers.map(({ name }) => name)];
+    if (new Set(names).size < names.length) throw new Error(`Two tool servers have one name: ${names.join(', ')}`);
+    this.#builtin = makeBuiltinTools(options.clock);
+    this.#logger = options.logger;
+    this.#servers = new Map(options.servers.map((server) => [server.name, makeServer(server, options)]));
+  }
+
+  /** In the order of their names, whatever the order of the selection and of the servers. */
+  async list(selection: readonly string[], signal: AbortSignal): Promise<readonly ToolDescriptor[]> {
+    const { wanted, unknown } = readSelection(selection, [builtinServer, ...this.#servers.keys()]);
+    for (const entry of unknown) this.#report(entry, 'a toolset names a server that is not configured');
+    const found = await Promise.all([...wanted].map(([server, tools]) => this.#select(server, tools, signal)));
+    return found.flat().sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async call({ tool, arguments: args }: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    if (tool.server === builtinServer) {
+      const builtin = this.#builtin.find(({ descriptor }) => descriptor.serverTool === tool.serverTool);
+      return builtin?.run(args) ?? unknownTool(tool);
+    }
+    const server = this.#servers.get(tool.server);
+    return server === undefined ? unknownTool(tool) : server.call(tool.serverTool, args, signal);
+  }
+
+  health(): readonly ToolServerHealth[] {
+    return [...this.#servers.values()].map((server) => server.health());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((server) => server.close()));
+  }
+
+  async #select(
+    server: string,
+    wanted: ReadonlySet<string> | 'all',
+    signal: AbortSignal,
+  ): Promise<readonly ToolDescriptor[]> {
+    const tools = await this.#toolsOf(server, signal);
+    if (wanted === 'all') return tools;
+    const missing = [...wanted].filter((name) => !tools.some(({ serverTool }) => serverTool === name));
+    // Of a server that can't be reached nothing is known.
+    if (tools.length > 0)
+      for (const name of missing)
+        this.#report(`${server}.${name}`, 'a toolset names a tool that its server does not have');
+    return tools.filter(({ serverTool }) => wanted.has(serverTool));
+  }
+
+  async #toolsOf(server: string, signal: AbortSignal): Promise<readonly ToolDescriptor[]> {
+    if (server === builtinServer) return this.#builtin.map(({ descriptor }) => descriptor);
+    const tools = (await this.#servers.get(server)?.tools(signal)) ?? [];
+    return tools.map((tool) => describe(server, tool));
+  }
+
+  #report(entry: string, message: string): void {
+    if (this.#reported.has(entry)) return;
+    this.#reported.add(entry);
+    this.#logger.warn(message, { entry });
+  }
+}
+
+function makeServer(server: McpServerOptions, options: McpToolHostOptions): McpServer {
+  const { inheritedEnv, clientVersion, clock, logger } = options;
+  const log = new ServerLog(server.name, logger, clock, makeSecretMask(secretsOf(server)));
+  const open: OpenConnection = async (signal) => {
+    const { openConnection } = await import('./mcp-connection.ts');
+    return openConnection(server, { clock, log, inheritedEnv, clientVersion }, signal);
+  };
+  return new McpServer(server, { open, clock, logger });
+}
+
+function describe(server: string, { name, description, parameters }: ListedTool): ToolDescriptor {
+  return { name: exposedName(server, name), description, parameters, server, serverTool: name };
+}
+
+function unknownTool({ server, serverTool }: ToolDescriptor): ToolOutcome {
+  const message = `There is no tool "${serverTool}" on a server "${server}" any more.`;
+  return { kind: 'broken', reason: 'unknown_tool', message, notStarted: true };
+}

@@ -1,0 +1,50 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { AddressOptions } from './gateway-address.ts';
+
+/* The options that more than one command has, and how their values are read. */
+
+export interface HomeOptions {
+  readonly home?: string;
+  readonly json?: boolean;
+}
+
+export type RemoteOptions = HomeOptions & AddressOptions;
+
+export interface WaitOptions {
+  /** Seconds. */
+  readonly reconnect: number;
+}
+
+export function homeOptions(): readonly Option[] {
+  return [
+    new Option('--home <folder>', "the home folder (default: HOLDFAST_HOME, else the platform's data folder)"),
+    new Option('--json', 'print one JSON document on stdout, and errors as JSON on stderr'),
+  ];
+}
+
+export function remoteOptions(): readonly Option[] {
+  return [
+    ...homeOptions(),
+    new Option('--url <address>', 'the address of a gateway (default: HOLDFAST_URL, else that of the home folder)'),
+    new Option('--token <token>', 'its token; other users of this machine can see it, HOLDFAST_TOKEN they cannot'),
+  ];
+}
+
+export function reconnectOption(): Option {
+  return new Option('--reconnect <seconds>', 'how long to look for the gateway again when it is lost while waiting')
+    .default(15)
+    .argParser(readSeconds);
+}
+
+export function readSeconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
+    throw new InvalidArgumentError('Not a number of seconds.');
+  }
+  return value;
+}
+
+export function readCount(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Not a whole number greater than 0.');
+  return Number(text);
+}

@@ -1,0 +1,83 @@
+import { Option } from 'commander';
+import { contextOf, defineRemote, type Definer } from './define-command.ts';
+import { readSeconds, reconnectOption, type RemoteOptions, type WaitOptions } from './options.ts';
+
+/** The commands about prompts: send them, follow them, decide about them. */
+export function addPromptCommands({ program, io, ended }: Definer): void {
+  defineRemote(program, {
+    usage: 'send <session> <text>',
+    summary: 'send a prompt',
+    description:
+      'Sends a prompt and prints its receipt: it is on disk then. The session `new` makes one; the text `-` is read from stdin.',
+    examples: [
+      "holdfast send new 'What is in this folder?' --wait",
+      'holdfast send 0197… - < prompt.txt',
+      "holdfast send 0197… 'Deploy it.' --input-id deploy-42   # runs once, however often it is sent",
+    ],
+  })
+    .option('--input-id <id>', 'your own id for the prompt; with the same text it is the same prompt for ever')
+    .option('--wait', 'stream the answer and end with its outcome')
+    .addOption(reconnectOption())
+    .action(async (session: string, text: string, options: SendOptions) => {
+      const { runSend } = await import('./commands/send.ts');
+      ended(await runSend(await contextOf(io, options), { session, text, ...options }));
+    });
+
+  defineRemote(program, {
+    usage: 'wait <session> <admission>',
+    summary: "wait for a prompt's end",
+    description: 'Waits for the end of a prompt and prints its answer. The admission may also be the input id.',
+    examples: ['holdfast wait 0197… 0197…', 'holdfast wait 0197… deploy-42 --timeout 600 --json'],
+  })
+    .addOption(new Option('--timeout <seconds>', 'give up after this time; the prompt goes on').argParser(readSeconds))
+    .addOption(reconnectOption())
+    .action(async (session: string, admission: string, options: RemoteOptions & WaitOptions & Timeout) => {
+      const { runWait } = await import('./commands/wait.ts');
+      ended(await runWait(await contextOf(io, options), { session, admission, ...options }));
+    });
+
+  defineRemote(program, {
+    usage: 'queue <session>',
+    summary: 'list the prompts that wait or run',
+    description: 'Lists the prompts of a session that have not ended, in their order.',
+    examples: ['holdfast queue 0197…', 'holdfast queue 0197… --all --json'],
+  })
+    .option('--all', 'also those that have ended')
+    .action(async (session: string, options: RemoteOptions & { readonly all?: boolean }) => {
+      const { runQueue } = await import('./commands/queue.ts');
+      ended(await runQueue(await contextOf(io, options), session, options.all === true ? 'all' : 'open'));
+    });
+
+  defineRemote(program, {
+    usage: 'resolve <session> [admission]',
+    summary: 'decide about a turn that was lost',
+    description:
+      'Decides about a turn that was lost. Nobody knows whether it took effect, so its followers wait until you say.',
+    examples: [
+      'holdfast resolve 0197…             # shows what is known of it',
+      'holdfast resolve 0197… --discard   # ends it as interrupted',
+      'holdfast resolve 0197… --retry     # the same, and its prompt runs anew, first of all',
+    ],
+  })
+    .addOption(new Option('--discard', 'end it as interrupted').conflicts('retry'))
+    .option('--retry', 'end it as interrupted, and run its prompt again as a new admission')
+    .action(async (session: string, admission: string | undefined, options: RemoteOptions & ResolveOptions) => {
+      const { runResolve } = await import('./commands/resolve.ts');
+      const action = options.retry === true ? 'retry' : options.discard === true ? 'discard' : null;
+      ended(await runResolve(await contextOf(io, options), { session, admission: admission ?? null, action }));
+    });
+
+  defineRemote(program, {
+    usage: 'interrupt <session>',
+    summary: 'stop the running turn',
+    description: 'Stops the running turn of a session. What it has said so far is kept, and the next prompt runs.',
+    examples: ['holdfast interrupt 0197…'],
+  }).action(async (session: string, options: RemoteOptions) => {
+    const { runInterrupt } = await import('./commands/interrupt.ts');
+    ended(await runInterrupt(await contextOf(io, options), session));
+  });
+}
+
+type SendOptions = RemoteOptions & WaitOptions & { readonly inputId?: string; readonly wait?: boolean };
+type Timeout = { readonly timeout?: number };
+type ResolveOptions = { readonly discard?: boolean; readonly retry?: boolean };

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { ContainerModule } from 'inversify';
+import { makeLayeredCatalog } from '../adapters/outbound/catalog/layered-catalog.ts';
+import type { ConfiguredLimit } from '../adapters/outbound/catalog/layered-catalog.ts';
+import { MemoryEventHub } from '../adapters/outbound/memory/memory-event-hub.ts';
+import { makeDemoModel } from '../adapters/outbound/model/demo-model.ts';
+import { makeOpenAiCompatibleProvider } from '../adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProviderRouter } from '../adapters/outbound/model/provider-router.ts';
+import type { ProviderRoute } from '../adapters/outbound/model/provider-router.ts';
+import { makeFailpoints } from '../adapters/outbound/system/env-failpoints.ts';
+import { Sha256Digest } from '../adapters/outbound/system/sha256-digest.ts';
+import { SystemClock } from '../adapters/outbound/system/system-clock.ts';
+import { UuidIds } from '../adapters/outbound/system/uuid-ids.ts';
+import { WorkerTokenCounter } from '../adapters/outbound/tokens/worker-token-counter.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { homeFiles } from '../config/home-files.ts';
+import { defaultTarget } from '../config/model-endpoints.ts';
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import { tokens } from './tokens.ts';
+
+/** What the core needs from outside, except the store, which takes time to open. */
+export const adaptersModule = new ContainerModule(({ bind }) => {
+  bind(tokens.clock).toResolvedValue(() => new SystemClock(), []);
+  bind(tokens.ids).toResolvedValue(() => new UuidIds(), []);
+  bind(tokens.digest).toResolvedValue(() => new Sha256Digest(), []);
+  bind(tokens.failpoints).toResolvedValue(({ failpoints }) => makeFailpoints(failpoints), [tokens.configuration]);
+  bind(tokens.hub).toResolvedValue((logger) => new MemoryEventHub(logger), [tokens.logger]);
+  bind(tokens.tokenCounter).toResolvedValue((logger) => new WorkerTokenCounter({ logger }), [tokens.logger]);
+
+  bind(tokens.provider).toResolvedValue(
+    (configuration, clock) => makeProviderRouter(routesOf(configuration, clock)),
+    [tokens.configuration, tokens.clock],
+  );
+
+  bind(tokens.catalog).toResolvedValue(
+    ({ config, home }, logger) =>
+      makeLayeredCatalog({
+        configured: configuredLimits(config),
+        cacheFile: join(home, homeFiles.modelLimits),
+        logger,
+      }),
+    [tokens.configuration, tokens.logger],
+  );
+});
+
+/** The adapter of each endpoint. A key is given to the adapter of its own address and to no other. */
+function routesOf({ config, endpoints }: Configuration, clock: Clock): readonly ProviderRoute[] {
+  const { first_byte_seconds, idle_seconds, total_seconds } = config.model.timeouts;
+  return endpoints.map(({ provider, baseUrl, apiKey, headers }) => {
+    if (baseUrl === null) return { provider, baseUrl, adapter: makeDemoModel({ clock }) };
+    const adapter = makeOpenAiCompatibleProvider({
+      baseUrl,
+      apiKey,
+      headers,
+      firstByteTimeoutMs: first_byte_seconds * 1000,
+      idleTimeoutMs: idle_seconds * 1000,
+      totalTimeoutMs: total_seconds * 1000,
+    });
+    return { provider, baseUrl, adapter };
+  });
+}
+
+/** `model.context_length` and `model.max_output_tokens` are for `model.default` only. */
+function configuredLimits(config: Config): readonly ConfiguredLimit[] {
+  const { provider, model } = defaultTarget(config);
+  const { context_length: contextTokens, max_output_tokens: outputTokens } = config.model;
+  return contextTokens === null && outputTokens === null
+    ? []
+    : [{ provider, model, baseUrl: null, contextTokens, outputTokens }];
+}

@@ -1,0 +1,127 @@
+import { ContainerModule } from 'inversify';
+import type { Config } from '../config/schema.ts';
+import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
+import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
+import { makeCreateSession } from '../core/use-cases/create-session.ts';
+import { makeGateway } from '../core/use-cases/gateway.ts';
+import { makeSubmitPrompt } from '../core/use-cases/submit-prompt.ts';
+import { makeSubscribe } from '../core/use-cases/subscribe.ts';
+import { tokens } from './tokens.ts';
+
+/** Sessions that stay in memory while nothing happens in them. */
+const maxLoadedSessions = 1000;
+/** Characters of transcripts that stay in memory for the next request. */
+const maxCachedCharacters = 64 * 1024 * 1024;
+/** Steps of one turn: a guard against an agent that never ends. */
+const maxSteps = 100;
+/** The start of a turn that dies for the third time at boundary `none` ends it: something about it kills the gateway. */
+const maxLostStarts = 3;
+/** Events that a subscription reads from the log at a time. */
+const eventPageSize = 200;
+
+/** The core, made of its ports. */
+export const coreModule = new ContainerModule(({ bind }) => {
+  bind(tokens.gateway).toResolvedValue(
+    (
+      { config },
+      instance,
+      ledger,
+      queries,
+      ownership,
+      logger,
+      failpoints,
+      clock,
+      ids,
+      digest,
+      hub,
+      provider,
+      catalog,
+      tokenCounter,
+    ) =>
+      makeGateway({
+        ledger,
+        queries,
+        ownership,
+        logger,
+        failpoints,
+        clock,
+        ids,
+        digest,
+        hub,
+        provider,
+        catalog,
+        tokens: tokenCounter,
+        instanceId: instance.instanceId,
+        onFatal: instance.onFatal,
+        policy: compressionPolicy(config),
+        summaryTarget: summaryTarget(config),
+        defaultTarget: defaultTarget(config),
+        maxOutputTokens: config.model.max_output_tokens,
+        limits: { maxQueuedPerSession: config.gateway.max_queued_per_session, maxLostStarts },
+        maxConcurrentTurns: config.gateway.max_concurrent_turns,
+        onUnknown: config.recovery.on_unknown,
+        maxLoadedSessions,
+        maxCachedCharacters,
+        maxSteps,
+      }),
+    [
+      tokens.configuration,
+      tokens.instance,
+      tokens.ledger,
+      tokens.queries,
+      tokens.ownership,
+      tokens.logger,
+      tokens.failpoints,
+      tokens.clock,
+      tokens.ids,
+      tokens.digest,
+      tokens.hub,
+      tokens.provider,
+      tokens.catalog,
+      tokens.tokenCounter,
+    ],
+  );
+
+  bind(tokens.createSession).toResolvedValue(
+    (gateway, ledger, digest, ids, clock, tokenCounter, { config }) =>
+      makeCreateSession({
+        sessions: gateway.sessions,
+        ledger,
+        digest,
+        ids,
+        clock,
+        tokens: tokenCounter,
+        defaultTarget: defaultTarget(config),
+      }),
+    [tokens.gateway, tokens.ledger, tokens.digest, tokens.ids, tokens.clock, tokens.tokenCounter, tokens.configuration],
+  );
+
+  bind(tokens.submitPrompt).toResolvedValue(
+    (gateway, digest, ids) => makeSubmitPrompt({ sessions: gateway.sessions, digest, ids }),
+    [tokens.gateway, tokens.digest, tokens.ids],
+  );
+
+  bind(tokens.subscribe).toResolvedValue(
+    (hub, queries, logger) =>
+      makeSubscribe({
+        hub,
+        queries,
+        pageSize: eventPageSize,
+        onError: (error) => {
+          logger.error('a subscription could not read the log', { error });
+        },
+      }),
+    [tokens.hub, tokens.queries, tokens.logger],
+  );
+});
+
+function compressionPolicy({ compression }: Config): CompressionPolicy {
+  return {
+    enabled: compression.enabled,
+    protectFirstN: compression.protect_first_n,
+    protectLastN: compression.protect_last_n,
+    threshold: compression.threshold,
+    thresholdTokens: compression.threshold_tokens,
+    inPlace: compression.in_place,
+  };
+}

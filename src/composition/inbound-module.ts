@@ -1,0 +1,109 @@
+import { ContainerModule } from 'inversify';
+import { makeHttpHandler } from '../adapters/inbound/http/http-handler.ts';
+import { makeRpcServer } from '../adapters/inbound/rpc/rpc-server.ts';
+import { makeAuthenticate } from '../adapters/inbound/websocket/authenticate.ts';
+import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
+import type { Config } from '../config/schema.ts';
+import type { ConnectionLimits } from '../protocol/limits.ts';
+import { defaultConnectionLimits } from '../protocol/limits.ts';
+import { makeCheckNewSession } from './check-new-session.ts';
+import { tokens } from './tokens.ts';
+
+/** Whom the home's own token stands for. */
+export const localPrincipal = 'local';
+
+/** What clients see: the protocol, and the socket that it is spoken on. */
+export const inboundModule = new ContainerModule(({ bind }) => {
+  bind(tokens.rpcServer).toResolvedValue(
+    (
+      configuration,
+      instance,
+      gateway,
+      createSession,
+      submitPrompt,
+      subscribe,
+      queries,
+      hub,
+      ids,
+      clock,
+      logger,
+      ownership,
+    ) =>
+      makeRpcServer({
+        sessions: gateway.sessions,
+        readSnapshot: gateway.readSnapshot,
+        readGatewayStatus: gateway.status,
+        phase: gateway.phase,
+        createSession,
+        submitPrompt,
+        subscribe,
+        queries,
+        hub,
+        ids,
+        clock,
+        logger,
+        limits: connectionLimits(configuration.config),
+        identity: () => ({
+          version: instance.version,
+          instanceId: instance.instanceId,
+          epoch: ownership.epoch,
+          storeId: ownership.storeId,
+        }),
+        checkNewSession: makeCheckNewSession(configuration),
+      }),
+    [
+      tokens.configuration,
+      tokens.instance,
+      tokens.gateway,
+      tokens.createSession,
+      tokens.submitPrompt,
+      tokens.subscribe,
+      tokens.queries,
+      tokens.hub,
+      tokens.ids,
+      tokens.clock,
+      tokens.logger,
+      tokens.ownership,
+    ],
+  );
+
+  bind(tokens.makeServer).toResolvedValue(
+    ({ config: { gateway: settings } }, instance, gateway, open, clock, logger) =>
+      (port: number) =>
+        new WebSocketGateway({
+          host: settings.host,
+          port,
+          hosts: settings.allowed_hosts,
+          allowedOrigins: settings.allowed_origins,
+          authenticate: makeAuthenticate([
+            { token: instance.clientToken, principalId: localPrincipal, scopes: ['read', 'write'] },
+          ]),
+          maxFrameBytes: settings.max_frame_bytes,
+          maxConnections: settings.max_connections,
+          maxEventBacklogBytes: settings.max_backlog_bytes,
+          maxBacklogBytes: Math.max(defaultSocketLimits.maxBacklogBytes, 4 * settings.max_backlog_bytes),
+          pingIntervalMs: settings.ping_seconds * 1000,
+          maxFailuresPerMinute: settings.max_auth_failures_per_minute,
+          isOpen: () => gateway.phase() !== 'starting',
+          open,
+          onRequest: makeHttpHandler({ phase: gateway.phase }),
+          clock,
+          logger,
+        }),
+    [tokens.configuration, tokens.instance, tokens.gateway, tokens.rpcServer, tokens.clock, tokens.logger],
+  );
+});
+
+function connectionLimits({ gateway }: Config): ConnectionLimits {
+  return {
+    max_frame_bytes: gateway.max_frame_bytes,
+    max_batch: gateway.max_batch,
+    max_json_depth: gateway.max_json_depth,
+    max_json_values: defaultConnectionLimits.max_json_values,
+    max_in_flight: gateway.max_calls_in_flight,
+    max_subscriptions: gateway.max_subscriptions,
+    calls_per_second: gateway.max_calls_per_second,
+    call_burst: 2 * gateway.max_calls_per_second,
+    ping_interval_ms: gateway.ping_seconds * 1000,
+  };
+}

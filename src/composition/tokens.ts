@@ -1,0 +1,53 @@
+import type { Clock } from '../core/ports/clock.ts';
+import type { Digest } from '../core/ports/digest.ts';
+import type { EventHub } from '../core/ports/event-hub.ts';
+import type { Failpoints } from '../core/ports/failpoints.ts';
+import type { IdSource } from '../core/ports/id-source.ts';
+import type { Ledger, Ownership } from '../core/ports/ledger.ts';
+import type { Logger } from '../core/ports/logger.ts';
+import type { ModelCatalog } from '../core/ports/model-catalog.ts';
+import type { ModelProvider } from '../core/ports/model-provider.ts';
+import type { SessionQueries } from '../core/ports/session-queries.ts';
+import type { CreateSession } from '../core/use-cases/create-session.ts';
+import type { Gateway } from '../core/use-cases/gateway.ts';
+import type { FatalCause } from '../core/use-cases/session-actor.ts';
+import type { SubmitPrompt } from '../core/use-cases/submit-prompt.ts';
+import type { Subscribe } from '../core/use-cases/subscribe.ts';
+import type { Configuration } from '../config/configuration.ts';
+import type { WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
+import type { OpenRpcConnection } from '../adapters/inbound/rpc/peer.ts';
+import type { WorkerTokenCounter } from '../adapters/outbound/tokens/worker-token-counter.ts';
+import { token } from './token.ts';
+
+/** Who this process is. */
+export interface Instance {
+  readonly instanceId: string;
+  readonly version: string;
+  readonly clientToken: string;
+  readonly onFatal: (cause: FatalCause) => void;
+}
+
+/** Everything that the container knows. What takes time to open is bound as a value once it is open. */
+export const tokens = {
+  configuration: token<Configuration>('Configuration'),
+  instance: token<Instance>('Instance'),
+  ledger: token<Ledger>('Ledger'),
+  queries: token<SessionQueries>('SessionQueries'),
+  ownership: token<Ownership>('Ownership'),
+  logger: token<Logger>('Logger'),
+  failpoints: token<Failpoints>('Failpoints'),
+  clock: token<Clock>('Clock'),
+  ids: token<IdSource>('IdSource'),
+  digest: token<Digest>('Digest'),
+  hub: token<EventHub>('EventHub'),
+  provider: token<ModelProvider>('ModelProvider'),
+  catalog: token<ModelCatalog>('ModelCatalog'),
+  tokenCounter: token<WorkerTokenCounter>('TokenCounter'),
+  gateway: token<Gateway>('Gateway'),
+  createSession: token<CreateSession>('CreateSession'),
+  submitPrompt: token<SubmitPrompt>('SubmitPrompt'),
+  subscribe: token<Subscribe>('Subscribe'),
+  rpcServer: token<OpenRpcConnection>('OpenRpcConnection'),
+  /** Makes the listening socket for a port; 0 takes a free one. */
+  makeServer: token<(port: number) => WebSocketGateway>('makeServer'),
+} as const;

@@ -1,0 +1,172 @@
+import type { KeyPath } from './config-keys.ts';
+import { nearestName } from './nearest-name.ts';
+import { builtInProviders } from './sections/model.ts';
+import type { Config } from './schema.ts';
+
+/** What is wrong with keys together that are each well formed. */
+export interface CrossProblem {
+  /** The key to point at first, then the others that the problem depends on. */
+  readonly concerns: readonly [KeyPath, ...KeyPath[]];
+  readonly message: string;
+}
+
+/** Every combination that could never work. Refused at start, so that nobody finds out at the first long transcript. */
+export function crossCheck(config: Config): readonly CrossProblem[] {
+  return [
+    ...checkDefaultModel(config),
+    ...checkSummaryModel(config),
+    ...checkWindow(config),
+    ...checkToolsets(config),
+    ...checkLimits(config),
+  ];
+}
+
+function checkDefaultModel({ model, providers }: Config): readonly CrossProblem[] {
+  const { provider } = model;
+  const problems: CrossProblem[] = [];
+  if (provider === null) {
+    const stray = model.default !== null ? 'default' : model.base_url !== null ? 'base_url' : null;
+    if (stray === null) return [];
+    const message = 'means nothing without `model.provider`; for an OpenAI-compatible server write `provider: custom`';
+    return [
+      {
+        concerns: [
+          ['model', stray],
+          ['model', 'provider'],
+        ],
+        message,
+      },
+    ];
+  }
+  problems.push(...checkProvider(provider, ['model', 'provider'], providers));
+  if (provider !== 'demo' && model.default === null) {
+    problems.push({
+      concerns: [
+        ['model', 'default'],
+        ['model', 'provider'],
+      ],
+      message: 'is missing: name the model',
+    });
+  }
+  if (provider === 'custom' && model.base_url === null) {
+    const message = 'is missing: `provider: custom` needs the address of its server';
+    problems.push({
+      concerns: [
+        ['model', 'base_url'],
+        ['model', 'provider'],
+      ],
+      message,
+    });
+  }
+  problems.push(...checkBaseUrl(provider, model.base_url, ['model'], providers));
+  return problems;
+}
+
+function checkSummaryModel({ model, auxiliary, providers }: Config): readonly CrossProblem[] {
+  const { provider, base_url: address } = auxiliary.compression;
+  const section: KeyPath = ['auxiliary', 'compression'];
+  if (provider === null) {
+    if (address === null) return [];
+    const message =
+      'means nothing without `auxiliary.compression.provider`; for an OpenAI-compatible server write `provider: custom`';
+    return [
+      {
+        concerns: [
+          [...section, 'base_url'],
+          [...section, 'provider'],
+        ],
+        message,
+      },
+    ];
+  }
+  const problems = [...checkProvider(provider, [...section, 'provider'], providers)];
+  if (provider === 'custom' && (address ?? model.base_url) === null) {
+    const message = 'is missing: `provider: custom` needs the address of its server';
+    problems.push({
+      concerns: [
+        [...section, 'base_url'],
+        [...section, 'provider'],
+        ['model', 'base_url'],
+      ],
+      message,
+    });
+  }
+  if (provider !== 'demo' && auxiliary.compression.model === null && provider !== model.provider) {
+    const message = "is missing: the session's model is one of another provider";
+    problems.push({
+      concerns: [
+        [...section, 'model'],
+        [...section, 'provider'],
+        ['model', 'provider'],
+      ],
+      message,
+    });
+  }
+  return [...problems, ...checkBaseUrl(provider, address, section, providers)];
+}
+
+function checkProvider(name: string, path: KeyPath, providers: Config['providers']): readonly CrossProblem[] {
+  const known = [...builtInProviders, ...Object.keys(providers)];
+  if (known.includes(name)) return [];
+  const near = nearestName(name, known);
+  const hint = near === null ? `known: ${known.join(', ')}` : `did you mean \`${near}\`?`;
+  return [{ concerns: [path, ['providers']], message: `names a provider that \`providers\` doesn't define; ${hint}` }];
+}
+
+/** A key goes only to the address that it is configured for, so a named provider has one address. */
+function checkBaseUrl(
+  provider: string,
+  address: string | null,
+  section: KeyPath,
+  providers: Config['providers'],
+): readonly CrossProblem[] {
+  if (address === null || provider === 'custom') return [];
+  if (providers[provider]?.base_url === address) return [];
+  const message = `belongs to \`provider: custom\` only; the address of \`${provider}\` is fixed elsewhere`;
+  return [{ concerns: [[...section, 'base_url'], [...section, 'provider'], ['providers']], message }];
+}
+
+function checkWindow({ model, compression }: Config): readonly CrossProblem[] {
+  const window = model.context_length;
+  if (window === null) return [];
+  const problems: CrossProblem[] = [];
+  const windowPath: KeyPath = ['model', 'context_length'];
+  const reserve = model.max_output_tokens;
+  if (reserve !== null && reserve >= window) {
+    const message = `(${reserve}) must be smaller than model.context_length (${window}): the answer would leave no room for a prompt`;
+    problems.push({ concerns: [['model', 'max_output_tokens'], windowPath], message });
+  }
+  const trigger = compression.threshold_tokens;
+  if (trigger !== null && trigger > window) {
+    const message = `(${trigger}) must not be greater than model.context_length (${window}): a transcript can't grow that long`;
+    problems.push({ concerns: [['compression', 'threshold_tokens'], windowPath], message });
+  }
+  return problems;
+}
+
+function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): readonly CrossProblem[] {
+  const known = Object.keys(toolsets);
+  return Object.entries(byPlatform).flatMap(([platform, names]) =>
+    names.flatMap((name, index): readonly CrossProblem[] => {
+      if (known.includes(name)) return [];
+      const near = nearestName(name, known);
+      const hint = near === null ? '' : `; did you mean \`${near}\`?`;
+      const message = `names a toolset that \`toolsets\` doesn't define${hint}`;
+      return [{ concerns: [['platform_toolsets', platform, index], ['toolsets']], message }];
+    }),
+  );
+}
+
+function checkLimits({ gateway }: Config): readonly CrossProblem[] {
+  if (gateway.max_batch <= gateway.max_calls_in_flight) return [];
+  const message = `(${gateway.max_batch}) must not be greater than gateway.max_calls_in_flight (${gateway.max_calls_in_flight}): a full batch would always be refused`;
+  return [
+    {
+      concerns: [
+        ['gateway', 'max_batch'],
+        ['gateway', 'max_calls_in_flight'],
+      ],
+      message,
+    },
+  ];
+}

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, problemOf } from './config-error.ts';
+import { homeFiles } from './home-files.ts';
+
+export interface EnvironmentVariable {
+  readonly name: string;
+  readonly description: string;
+}
+
+/**
+ * Every variable that the program reads by a fixed name, and the only list of them: `.env.example` and the reference
+ * page follow it. `api_key_env` of a provider names further ones.
+ */
+export const environmentVariables = [
+  {
+    name: 'HOLDFAST_HOME',
+    description: 'The home folder: configuration, token and database. Default: the data folder of the platform.',
+  },
+  {
+    name: 'HOLDFAST_URL',
+    description: "The address of a gateway, for the commands that talk to one. Default: the home folder's own gateway.",
+  },
+  { name: 'HOLDFAST_TOKEN', description: 'The token for HOLDFAST_URL.' },
+  { name: 'HOLDFAST_LOG_LEVEL', description: 'debug, info, warn or error. It overrides `logging.level`.' },
+  {
+    name: 'HOLDFAST_FAILPOINTS',
+    description: 'For tests only: where the gateway kills itself, fails or waits, as `name:action[@n],…`.',
+  },
+  {
+    name: 'OPENAI_API_KEY',
+    description: 'The key for `provider: custom`, an OpenAI-compatible server at `model.base_url`.',
+  },
+  { name: 'NO_COLOR', description: 'Any value turns colours off.' },
+] as const satisfies readonly EnvironmentVariable[];
+
+export type VariableName = (typeof environmentVariables)[number]['name'];
+
+/** The environment at one moment. An empty variable counts as one that is not set. */
+export interface Environment {
+  get(name: VariableName): string | undefined;
+  /** A variable whose name the configuration gave, such as a provider's `api_key_env`. */
+  getNamed(name: string): string | undefined;
+}
+
+/** The environment of this process. Nothing else in the program reads it. */
+export function readEnvironment(): Environment {
+  return environmentOf(process.env);
+}
+
+export function environmentOf(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const values = new Map(Object.entries(variables));
+  const getNamed = (name: string): string | undefined => {
+    const value = values.get(name);
+    return value === '' ? undefined : value;
+  };
+  return { get: getNamed, getNamed };
+}
+
+/**
+ * Adds the home folder's `.env` to the environment of this process, if it is there. A variable that is set already,
+ * even to nothing, keeps its value. True when there was a file.
+ */
+export function loadHomeEnvironment(home: string): boolean {
+  const file = join(home, homeFiles.environment);
+  if (!existsSync(file)) return false;
+  try {
+    process.loadEnvFile(file);
+    return true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([problemOf(file, `can't be read (${reason})`)], { cause: error });
+  }
+}

@@ -1,0 +1,11 @@
+/** The names of the files in a home folder that this layer reads or writes, or knows to be the gateway's own. */
+export const homeFiles = {
+  config: 'config.yaml',
+  environment: '.env',
+  token: 'token',
+  gateway: 'gateway.json',
+  lastPort: 'last-port',
+  modelLimits: 'models_dev_cache.json',
+  database: 'state.db',
+  ownerLock: 'gateway.lock',
+} as const;

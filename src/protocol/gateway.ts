@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { count, generation, id, instant } from './fields.ts';
+import { defineMethod } from './method.ts';
+import { boundary } from './receipt.ts';
+
+export const gatewayPhase = z.enum(['starting', 'ready', 'draining']);
+
+export const gatewayStatus = defineMethod({
+  name: 'gateway.status',
+  summary:
+    'Answers how the gateway is: what runs, what waits, and what needs a decision of a person. It shows no prompt.',
+  scope: 'read',
+  params: z.strictObject({}),
+  result: z.strictObject({
+    state: gatewayPhase,
+    version: z.string(),
+    protocol: z.string(),
+    instance_id: id,
+    epoch: count,
+    store_id: id,
+    started_at: instant,
+    uptime_ms: count,
+    model: z.strictObject({ provider: z.string(), model: z.string(), base_url: z.string().nullable() }),
+    running: z.array(
+      z.strictObject({
+        session_id: id,
+        admission_id: id,
+        execution_generation: generation,
+        step: count,
+        started_at: instant,
+        activity: z.enum(['starting', 'compressing', 'model', 'tools', 'settling']),
+      }),
+    ),
+    waiting_sessions: count.describe('Sessions whose queue could run but waits for a free place.'),
+    max_concurrent_turns: count,
+    storage: z.enum(['ok', 'retrying', 'failed']),
+    sessions: count,
+    admissions: z.strictObject({ queued: count, started: count, unknown: count, terminal: count }),
+    unknown: z
+      .array(
+        z.strictObject({
+          session_id: id,
+          admission_id: id,
+          input_id: id,
+          execution_generation: generation.nullable(),
+          boundary,
+          lost_at: instant.nullable(),
+        }),
+      )
+      .describe('The oldest admissions that wait for prompt.resolve_unknown.'),
+  }),
+  errors: [],
+  order: 'any',
+});
+
+export const ping = defineMethod({
+  name: 'ping',
+  summary:
+    'Answers at once with the time. It shows that calls get through; the sockets themselves are watched with WebSocket pings.',
+  scope: null,
+  params: z.strictObject({}),
+  result: z.strictObject({ at: instant }),
+  errors: [],
+  order: 'any',
+});
+
+export const rpcDiscover = defineMethod({
+  name: 'rpc.discover',
+  summary: 'Answers the OpenRPC document of this protocol.',
+  scope: null,
+  params: z.strictObject({}),
+  result: z.looseObject({ openrpc: z.string() }).describe('An OpenRPC document; see https://spec.open-rpc.org.'),
+  errors: [],
+  order: 'any',
+});

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { cursor, generation, id, inputId, knownInputId, pageSize, revision, sessionId, text } from './fields.ts';
+import { longestWaitMs } from './limits.ts';
+import { promptPart } from './message.ts';
+import { defineMethod } from './method.ts';
+import { receipt } from './receipt.ts';
+
+/** Names one admission, by either of its names. */
+const key = { admission_id: id.optional(), input_id: knownInputId.optional() };
+
+const namesOne = (params: { admission_id?: string | undefined; input_id?: string | undefined }): boolean =>
+  (params.admission_id === undefined) !== (params.input_id === undefined);
+
+const eitherKey = { error: 'needs either admission_id or input_id', path: ['admission_id'] };
+
+export const promptSubmit = defineMethod({
+  name: 'prompt.submit',
+  summary:
+    "Takes a prompt into the session's queue. The receipt comes after the commit. The same `input_id` with the same content " +
+    'gives the same admission for ever, with `duplicate: true`; with other content it is an `admission_conflict`. A known id is ' +
+    'answered in every state of the gateway.',
+  scope: 'write',
+  params: z
+    .strictObject({
+      session_id: sessionId,
+      input_id: inputId,
+      text: text.optional().describe('The prompt, when it is nothing but text.'),
+      parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+    })
+    .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
+      error: 'needs either text or parts',
+      path: ['text'],
+    }),
+  result: receipt,
+  errors: ['not_found', 'admission_conflict', 'draining', 'queue_full'],
+  order: 'arrival',
+});
+
+export const promptReceipt = defineMethod({
+  name: 'prompt.receipt',
+  summary: 'Answers the receipt of a prompt as it is now, for ever.',
+  scope: 'read',
+  params: z.strictObject({ session_id: sessionId, ...key }).refine(namesOne, eitherKey),
+  result: receipt,
+  errors: ['not_found'],
+  order: 'arrival',
+});
+
+export const promptList = defineMethod({
+  name: 'prompt.list',
+  summary: 'Answers the prompts of a session in queue order: those that are not terminal, or all.',
+  scope: 'read',
+  params: z.strictObject({
+    session_id: sessionId,
+    include: z.enum(['open', 'all']).default('open'),
+    limit: pageSize(100, 200),
+    cursor: cursor.optional(),
+  }),
+  result: z.strictObject({
+    session_id: id,
+    prompts: z.array(
+      receipt.extend({
+        text: z.string().nullable().describe('Null when the content was deleted.'),
+        truncated: z.literal(true).optional().describe('The text was cut.'),
+      }),
+    ),
+    next_cursor: z.string().nullable(),
+  }),
+  errors: ['not_found'],
+  order: 'any',
+});
+
+export const promptCancel = defineMethod({
+  name: 'prompt.cancel',
+  summary: 'Withdraws a prompt that waits. Idempotent. With `revision` only if the prompt has not changed since.',
+  scope: 'write',
+  params: z.strictObject({ session_id: sessionId, ...key, revision: revision.optional() }).refine(namesOne, eitherKey),
+  result: receipt,
+  errors: ['not_found', 'not_queued', 'revision_conflict'],
+  order: 'arrival',
+});
+
+export const promptResolveUnknown = defineMethod({
+  name: 'prompt.resolve_unknown',
+  summary:
+    'Ends a turn whose fate nobody knows, as `interrupted`. `retry` also admits its prompt anew at the head of the queue, under ' +
+    "the input id '<old>~<n>'; `retry` in the answer is its receipt. A repeat with the same action answers the same receipt.",
+  scope: 'write',
+  params: z.strictObject({
+    session_id: sessionId,
+    admission_id: id,
+    execution_generation: generation,
+    action: z.enum(['discard', 'retry']).default('discard'),
+  }),
+  result: receipt.extend({ retry: receipt.nullable().describe('Null without a retry, and for one that has ended.') }),
+  errors: ['not_found', 'not_unknown', 'stale_generation', 'already_resolved'],
+  order: 'arrival',
+});
+
+export const promptWait = defineMethod({
+  name: 'prompt.wait',
+  summary:
+    'Answers when the prompt is terminal (`settled: true`), when its fate becomes unknown, or after `timeout_ms`. Call it again ' +
+    'after a reconnect. It holds up no later call, but in a batch the whole answer waits for it.',
+  scope: 'read',
+  params: z
+    .strictObject({ session_id: sessionId, ...key, timeout_ms: z.int().min(0).max(longestWaitMs).default(30_000) })
+    .refine(namesOne, eitherKey),
+  result: receipt.extend({ settled: z.boolean().describe('Whether the receipt is final.') }),
+  errors: ['not_found'],
+  order: 'arrival',
+});

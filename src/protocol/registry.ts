@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import { gatewayStatus, ping, rpcDiscover } from './gateway.ts';
+import type { MethodDefinition } from './method.ts';
+import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
+import {
+  sessionCreate,
+  sessionEvents,
+  sessionGet,
+  sessionHold,
+  sessionInterrupt,
+  sessionList,
+  sessionRelease,
+  sessionResume,
+  sessionSubscribe,
+  sessionUnsubscribe,
+} from './session.ts';
+
+/** Every method of the protocol, in the order of the reference page. */
+export const methods = [
+  sessionCreate,
+  sessionResume,
+  sessionGet,
+  sessionList,
+  sessionInterrupt,
+  sessionHold,
+  sessionRelease,
+  sessionSubscribe,
+  sessionUnsubscribe,
+  sessionEvents,
+  promptSubmit,
+  promptReceipt,
+  promptList,
+  promptCancel,
+  promptResolveUnknown,
+  promptWait,
+  gatewayStatus,
+  ping,
+  rpcDiscover,
+] as const;
+
+type Method = (typeof methods)[number];
+type MethodOf<N extends MethodName> = Extract<Method, { name: N }>;
+
+export type MethodName = Method['name'];
+/** The parameters as a client writes them: what has a default may be left out. */
+export type ParamsOf<N extends MethodName> = z.input<MethodOf<N>['params']>;
+/** The parameters as a handler gets them. */
+export type ParsedParamsOf<N extends MethodName> = z.output<MethodOf<N>['params']>;
+export type ResultOf<N extends MethodName> = z.output<MethodOf<N>['result']>;
+
+const byName: ReadonlyMap<string, MethodDefinition<MethodName>> = new Map(
+  methods.map((method) => [method.name, method]),
+);
+
+export function findMethod(name: string): MethodDefinition<MethodName> | undefined {
+  return byName.get(name);
+}

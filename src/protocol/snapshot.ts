@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { count, generation, id, instant, revision, seq } from './fields.ts';
+import { message, usage } from './message.ts';
+import { admissionStatus, blocker, boundary, evidence } from './receipt.ts';
+
+export const hold = z.strictObject({
+  reason: z.string(),
+  until: instant.nullable().describe('When the hold ends by itself; null: somebody must release it.'),
+  by: z.string(),
+  at: instant,
+});
+
+/** An admission that is not terminal, as a snapshot lists it. */
+export const pendingItem = z.strictObject({
+  admission_id: id,
+  input_id: id,
+  text: z.string(),
+  truncated: z.literal(true).optional().describe('The text was cut.'),
+  status: admissionStatus,
+  sequence: count,
+  ahead: count,
+  revision,
+  execution_generation: generation.nullable(),
+  boundary,
+  evidence: evidence.optional(),
+});
+
+/** The numbers on which the next decision about compression is made, in tokens. */
+export const contextReport = z.strictObject({
+  tokens: count.describe('The size of the next request: the larger of the two that follow.'),
+  local_tokens: count,
+  reported_tokens: count
+    .nullable()
+    .describe("The provider's last report and what was added since; null when no report is believed."),
+  window_tokens: count,
+  window_source: z.string(),
+  reserve_tokens: count,
+  trigger_tokens: count,
+  compression_enabled: z.boolean(),
+  breaker_open_until: instant.nullable(),
+});
+
+const runningTurn = z.strictObject({
+  admission_id: id,
+  input_id: id,
+  execution_generation: generation,
+  step: count,
+  boundary,
+  started_at: instant,
+  stop_requested: z.boolean(),
+});
+
+const partialAnswer = z.strictObject({
+  execution_generation: generation,
+  step: count,
+  offset: count.describe('The length of the text in UTF-8 bytes: the offset of the next delta.'),
+  text: z.string(),
+});
+
+/** What a session is, beside its content. */
+const sessionProfile = {
+  title: z.string().nullable(),
+  source: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  base_url: z.string().nullable(),
+  cwd: z.string().nullable(),
+  toolsets: z.array(z.string()),
+  created_at: instant,
+};
+
+/** A session at one instant: everything is of the state whose `last_seq` it carries. */
+export const sessionSnapshot = z.strictObject({
+  session_id: id.describe('The address of the session, for life.'),
+  stored_session_id: id.describe('The open transcript: the tip of the lineage.'),
+  ...sessionProfile,
+  messages: z.array(message).describe('The newest page of the tip, in order.'),
+  more_messages: z.boolean().describe('Older ones exist in the tip: ask again with `before` set to the first id.'),
+  pending: z.array(pendingItem).describe('Every admission that is not terminal, in queue order.'),
+  running: runningTurn.nullable(),
+  partial: partialAnswer.nullable().describe('What the running turn has said of a step that is not in `messages`.'),
+  approvals: z.array(z.never()).describe('Tool calls that wait for an approval; none in this version.'),
+  hold: hold.nullable(),
+  blocked_by: z.array(blocker),
+  revision,
+  execution_generation: generation,
+  epoch: count,
+  store_id: id,
+  last_seq: seq.describe('The newest event that is part of this snapshot; the subscription starts after it.'),
+  usage: usage.nullable().describe('The newest report of usage among `messages`.'),
+  context: contextReport,
+});
+export type WireSnapshot = z.output<typeof sessionSnapshot>;
+
+/** One row for a session, not one for each transcript. */
+export const sessionSummary = z.strictObject({
+  session_id: id,
+  stored_session_id: id,
+  ...sessionProfile,
+  revision,
+  execution_generation: generation,
+  transcripts: count,
+  compressions: count,
+  message_count: count,
+  queued: count,
+  started: count,
+  unknown: count,
+  held: z.boolean(),
+  last_seq: seq,
+  updated_at: instant,
+});
+export type WireSessionSummary = z.output<typeof sessionSummary>;
+export type WireHold = z.output<typeof hold>;
+export type WirePendingItem = z.output<typeof pendingItem>;
+export type WireContextReport = z.output<typeof contextReport>;

@@ -1,0 +1,31 @@
+import { describe } from 'vitest';
+import { describeAdmissions } from './ledger/admissions.ts';
+import { describeAppends } from './ledger/appends.ts';
+import type { MakeLedgerHarness } from './ledger/harness.ts';
+import { describeHistories } from './ledger/histories.ts';
+import { describeLists } from './ledger/lists.ts';
+import { describeOwnership } from './ledger/ownership.ts';
+import { describePast } from './ledger/past.ts';
+import { describeRaces } from './ledger/races.ts';
+import { describeTranscripts } from './ledger/transcripts.ts';
+import { describeUnfinished } from './ledger/unfinished.ts';
+
+export type { LedgerHarness, MakeLedgerHarness, OpenedLedger } from './ledger/harness.ts';
+
+/**
+ * Every promise of `core/ports/ledger.ts` and `core/ports/session-queries.ts`, for any adapter. `makeHarness` is called
+ * for each test, and several times in the tests of histories; it opens an empty store.
+ */
+export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarness): void {
+  describe(`the ledger in ${name}`, () => {
+    describeOwnership(makeHarness);
+    describeAppends(makeHarness);
+    describeRaces(makeHarness);
+    describeAdmissions(makeHarness);
+    describeTranscripts(makeHarness);
+    describeUnfinished(makeHarness);
+    describeLists(makeHarness);
+    describePast(makeHarness);
+    describeHistories(makeHarness);
+  });
+}

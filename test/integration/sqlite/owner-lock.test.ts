@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { unsafeFilesystemName } from '../../../src/adapters/outbound/sqlite/home-folder.ts';
+import { acquireOwnerLock } from '../../../src/adapters/outbound/sqlite/owner-lock.ts';
+import type { OwnerLock } from '../../../src/adapters/outbound/sqlite/owner-lock.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+describe('the owner lock', () => {
+  test('is held once, and free again when it is released', () => {
+    const home = temporaryHome();
+    const first = acquireOwnerLock(home);
+
+    const second = acquireOwnerLock(home);
+    release(first);
+    const third = acquireOwnerLock(home);
+
+    expect([first.kind, second.kind, third.kind]).toEqual(['held', 'taken', 'held']);
+    expect(statSync(join(home, 'gateway.lock')).mode & 0o777).toBe(0o600);
+    release(third);
+  });
+
+  test('survives an attempt of the same process to take it again', async () => {
+    const home = temporaryHome();
+    const lock = acquireOwnerLock(home);
+
+    acquireOwnerLock(home);
+
+    expect(await holderIn(home)).toMatchObject({ answer: 'taken' });
+    release(lock);
+  });
+
+  test('keeps a second process out, also by another path to the same folder', async () => {
+    const home = temporaryHome();
+    const link = join(temporaryHome(), 'link');
+    symlinkSync(home, link);
+
+    const { answer } = await holderIn(home);
+
+    expect(answer).toBe('held');
+    expect(acquireOwnerLock(home)).toEqual({ kind: 'taken' });
+    expect(acquireOwnerLock(link)).toEqual({ kind: 'taken' });
+  });
+
+  test('is free as soon as its holder was killed', async () => {
+    const home = temporaryHome();
+    const { child } = await holderIn(home);
+
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    const lock = acquireOwnerLock(home);
+    expect(lock.kind).toBe('held');
+    release(lock);
+  });
+
+  test('is refused where it is no file', () => {
+    const home = temporaryHome();
+    mkdirSync(join(home, 'gateway.lock'));
+
+    expect(() => acquireOwnerLock(home)).toThrow(expect.objectContaining({ name: 'StoreOpenError', kind: 'unwritable' }));
+  });
+});
+
+describe('the file system of a home folder', () => {
+  test.each([
+    [0x6969, 'NFS'],
+    [0xff534d42, 'CIFS'],
+    [-11317950, 'CIFS'], // the same number where it is reported with a sign
+    [0x01021997, '9p'],
+    [0x65735546, 'FUSE'],
+  ])('%i is refused as %s', (type, name) => {
+    expect(unsafeFilesystemName(type, 'linux')).toBe(name);
+  });
+
+  test.each([
+    ['ext4', 0xef53],
+    ['tmpfs', 0x01021994],
+    ['overlay', 0x794c7630],
+    ['btrfs', 0x9123683e],
+  ])('%s is taken', (_name, type) => {
+    expect(unsafeFilesystemName(type, 'linux')).toBeNull();
+  });
+
+  test('is not judged by a number of another platform', () => {
+    expect(unsafeFilesystemName(0x6969, 'darwin')).toBeNull();
+  });
+});
+
+function release(lock: OwnerLock): void {
+  if (lock.kind === 'held') lock.release();
+}
+
+/** Another process that tries to take the lock; it is ended with the test. */
+async function holderIn(home: string): Promise<{ readonly child: ChildProcess; readonly answer: string }> {
+  const script = fileURLToPath(new URL('./lock-holder.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, home], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, answer: chunk.toString().trim() };
+}

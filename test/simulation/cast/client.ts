@@ -1,0 +1,260 @@
+import type { Command } from '../history/commands.ts';
+import type { JudgedReader } from '../judge/stream-judge.ts';
+import type { AdmissionRow } from '../judge/rows.ts';
+import { Connection } from './connection.ts';
+import type { FrontDesk, Listener, Request } from './front-desk.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import type { Site } from './site.ts';
+
+type ClientCommand = Extract<Command, { client: number }>;
+type SubmitRequest = Request & { do: 'submit' };
+
+/**
+ * Somebody who uses the gateway over up to two connections: submits, asks again when an answer was lost, listens from
+ * its own place on, and knows what it has seen.
+ */
+export class Client {
+  readonly name: string;
+  readonly principalId: string;
+  readonly #site: Site;
+  readonly #desk: FrontDesk;
+  readonly #connections = new Map<number, Connection>();
+  /** By session id. A later subscription replaces an earlier one. */
+  readonly #readers = new Map<string, { readonly reader: JudgedReader; subscription: number }>();
+  /** Submits without an answer, which are to be sent again. */
+  readonly #unanswered = new Map<string, SubmitRequest>();
+
+  constructor(site: Site, desk: FrontDesk, index: number) {
+    this.#site = site;
+    this.#desk = desk;
+    this.name = `c${index}`;
+    this.principalId = index === 2 ? 'guest' : 'local';
+    site.onEnd((process) => this.#lose(process));
+    site.onReady((process) => this.#retryAt(process));
+  }
+
+  get connected(): boolean {
+    return [...this.#connections.values()].some(({ open }) => open);
+  }
+
+  perform(command: ClientCommand): void {
+    if (command.do === 'disconnect') {
+      this.#connections.get(command.connection)?.close();
+      return;
+    }
+    const connection = 'connection' in command ? command.connection : 0;
+    if (command.do === 'status') {
+      this.#ask(connection, { do: 'status' });
+      return;
+    }
+    const sessionId = this.#sessionIdOf(command.session);
+    if (command.do === 'create' || sessionId === null) {
+      this.#ask(connection, this.#createRequest(command.session, command.do === 'create' ? command.variant : 0));
+      return;
+    }
+    switch (command.do) {
+      case 'submit':
+        this.#submit(command, sessionId);
+        break;
+      case 'subscribe':
+        this.follow(sessionId, command.connection);
+        break;
+      case 'resume':
+        this.#ask(connection, { do: 'resume', ...this.#to(sessionId), listener: this.#listener(sessionId, connection) });
+        break;
+      default: {
+        const request = this.#requestOf(command, sessionId);
+        if (request !== null) this.#ask(connection, request);
+      }
+    }
+  }
+
+  /** Subscribes from its own place on. */
+  follow(sessionId: string, connection: number): void {
+    const afterSeq = this.#readerOf(sessionId).reader.cursor;
+    const listener = this.#listener(sessionId, connection);
+    this.#ask(connection, { do: 'subscribe', ...this.#to(sessionId), afterSeq, listener });
+  }
+
+  /** Sends everything again that has no answer, and listens again to what it listened to. */
+  comeBack(): void {
+    this.#retry();
+    for (const sessionId of this.#readers.keys()) this.follow(sessionId, 0);
+  }
+
+  /** Lifts what blocks a session: as an operator who has to decide. */
+  unblock(sessionId: string): void {
+    const to = this.#to(sessionId);
+    const unknown = [...this.#site.view.admissions(sessionId).values()].find(({ status }) => status === 'unknown');
+    if (unknown !== undefined) {
+      const { admissionId, executionGeneration } = unknown;
+      this.#ask(0, { do: 'resolve', ...to, admissionId, executionGeneration: executionGeneration ?? 0, action: 'discard' });
+    }
+    if (this.#site.view.session(sessionId)?.held === true) this.#ask(0, { do: 'release', ...to });
+  }
+
+  judgeAtRest(): void {
+    for (const { reader } of this.#readers.values()) reader.atRest();
+  }
+
+  hangUp(): void {
+    for (const connection of this.#connections.values()) connection.close();
+  }
+
+  #submit(command: ClientCommand & { do: 'submit' }, sessionId: string): void {
+    const { key, variant, connection, twice, byTip, vanishes } = command;
+    const { promptCharacters } = this.#site.settings;
+    const characters = promptCharacters[key % promptCharacters.length] ?? 20;
+    const text = `Prompt ${key} by ${this.principalId}${variant === 0 ? '' : ', changed'}.${' more'.repeat(characters / 5)}`;
+    const to = this.#to(sessionId);
+    const address = byTip ? (this.#site.view.session(sessionId)?.tipId ?? sessionId) : sessionId;
+    const request: SubmitRequest = { do: 'submit', ...to, address, inputId: `k${key}`, text };
+    const name = `${sessionId}/${request.inputId}/${variant}`;
+    if (!vanishes) this.#unanswered.set(name, request);
+    this.#ask(connection, request, () => this.#unanswered.delete(name));
+    if (twice) this.#ask(1 - connection, request);
+    if (vanishes) this.#connections.get(connection)?.close();
+  }
+
+  #retryAt(process: GatewayProcess): void {
+    if (this.#unanswered.size > 0) this.#site.world.add(process, `${this.name} comes back`, () => this.#retry());
+  }
+
+  #retry(): void {
+    for (const [name, request] of this.#unanswered) this.#ask(0, request, () => this.#unanswered.delete(name));
+  }
+
+  #requestOf(command: Exclude<ClientCommand, { do: 'create' | 'submit' | 'subscribe' | 'resume' | 'disconnect' | 'status' }>, sessionId: string): Request | null {
+    const to = this.#to(sessionId);
+    switch (command.do) {
+      case 'cancel': {
+        const inputId = `k${command.key}`;
+        const revision = [null, this.#find(sessionId, inputId)?.revision ?? 1, 99][command.revision] ?? null;
+        return { do: 'cancel', ...to, inputId, revision };
+      }
+      case 'receipt':
+        return { do: 'receipt', ...to, inputId: `k${command.key}` };
+      case 'interrupt': {
+        const generation = this.#site.view.session(sessionId)?.executionGeneration ?? 0;
+        return { do: 'interrupt', ...to, executionGeneration: generation + command.offset };
+      }
+      case 'resolve': {
+        const target = this.#resolveTarget(sessionId, command.target);
+        if (target === undefined) return null;
+        const executionGeneration = (target.executionGeneration ?? 0) + command.offset;
+        return { do: 'resolve', ...to, admissionId: target.admissionId, executionGeneration, action: command.action };
+      }
+      case 'hold':
+      case 'release':
+        return { do: command.do, ...to };
+    }
+  }
+
+  #resolveTarget(sessionId: string, target: number): AdmissionRow | undefined {
+    const rows = [...this.#site.view.admissions(sessionId).values()];
+    const resolved = rows.filter(({ resolution }) => resolution !== null);
+    const unknown = rows.find(({ status }) => status === 'unknown');
+    if (target < 2) return unknown ?? resolved.at(-1) ?? rows[0];
+    return target === 2 ? (resolved[0] ?? unknown) : rows.at(-1);
+  }
+
+  #find(sessionId: string, inputId: string): AdmissionRow | undefined {
+    return [...this.#site.view.admissions(sessionId).values()].find(
+      (row) => row.inputId === inputId && row.principalId === this.principalId,
+    );
+  }
+
+  #ask(index: number, request: Request, answered: () => void = () => undefined): void {
+    const connection = this.#connection(index);
+    if (connection === null) return;
+    this.#site.coverage.add('command', request.do);
+    connection.request(labelOf(request), () => {
+      this.#desk.serve(connection, request, (kind) => {
+        if (kind === 'done' || kind === 'refused') answered();
+      });
+    });
+  }
+
+  /** The connection of this number, made anew where it is broken; null while nobody serves. */
+  #connection(index: number): Connection | null {
+    const existing = this.#connections.get(index);
+    if (existing?.open === true) return existing;
+    const serving = this.#site.living.filter(({ serves }) => serves);
+    const oldest = serving[0];
+    const takesOldest = serving.length > 1 && this.#site.world.decisions.fault('old_owner', 2) === 1;
+    const process = takesOldest ? oldest : serving.at(-1);
+    if (process === undefined) return null;
+    const { world, settings } = this.#site;
+    const connection = new Connection(world, process, `${this.name}.${index}`, settings.backlog);
+    this.#connections.set(index, connection);
+    return connection;
+  }
+
+  #lose(process: GatewayProcess): void {
+    for (const connection of this.#connections.values()) if (connection.process === process) connection.close();
+  }
+
+  #listener(sessionId: string, connection: number): Listener {
+    const own = this.#readerOf(sessionId);
+    own.subscription += 1;
+    const { subscription } = own;
+    const isNewest = (): boolean => own.subscription === subscription;
+    return {
+      event: (event) => {
+        if (isNewest()) own.reader.received(event);
+      },
+      snapshot: (seq) => {
+        if (isNewest()) own.reader.moveTo(seq);
+      },
+      gap: () => {
+        this.#site.coverage.add('answer', 'subscription: gap');
+        if (isNewest()) this.follow(sessionId, connection);
+      },
+    };
+  }
+
+  #readerOf(sessionId: string): { readonly reader: JudgedReader; subscription: number } {
+    const existing = this.#readers.get(sessionId);
+    if (existing !== undefined) return existing;
+    const own = { reader: this.#site.judge.reader(sessionId), subscription: 0 };
+    this.#readers.set(sessionId, own);
+    return own;
+  }
+
+  #to(sessionId: string): { principalId: string; address: string; sessionId: string } {
+    return { principalId: this.principalId, address: sessionId, sessionId };
+  }
+
+  #createRequest(session: number, variant: number): Request {
+    return { do: 'create', principalId: 'local', requestId: `create-${session}`, model: `model-${session}`, variant };
+  }
+
+  /** The session's id, once any client has been told of it. */
+  #sessionIdOf(session: number): string | null {
+    return this.#site.judge.clients.createdBy('local', `create-${session}`);
+  }
+}
+
+function labelOf(request: Request): string {
+  switch (request.do) {
+    case 'submit':
+      return `submit ${request.inputId} to ${request.address}${request.text.includes('changed') ? ', changed' : ''}`;
+    case 'create':
+      return `create ${request.requestId}, variant ${request.variant}`;
+    case 'cancel':
+    case 'receipt':
+      return `${request.do} ${request.inputId} of ${request.address}`;
+    case 'interrupt':
+      return `interrupt ${request.address} generation ${request.executionGeneration}`;
+    case 'resolve':
+      return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
+    case 'subscribe':
+      return `subscribe ${request.address} after ${request.afterSeq}`;
+    case 'hold':
+    case 'release':
+    case 'resume':
+      return `${request.do} ${request.address}`;
+    case 'status':
+      return 'status';
+  }
+}

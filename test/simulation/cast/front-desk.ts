@@ -1,0 +1,241 @@
+import type { Sent } from '../../../src/core/use-cases/sessions.ts';
+import type { Receipt } from '../../../src/core/domain/admission/receipt.ts';
+import type { CommandReplies } from '../../../src/core/domain/session/commands.ts';
+import type { SessionCreated } from '../../../src/core/use-cases/create-session.ts';
+import type { EventSink } from '../../../src/core/use-cases/subscribe.ts';
+import type { Asked } from '../judge/calls.ts';
+import type { JudgedStream, StreamedEvent } from '../judge/stream-judge.ts';
+import type { Connection } from './connection.ts';
+import type { Services } from './gateway-process.ts';
+import type { Site } from './site.ts';
+
+interface To {
+  readonly principalId: string;
+  /** Any id of the session's lineage. */
+  readonly address: string;
+  readonly sessionId: string;
+}
+
+export type Request =
+  | { readonly do: 'create'; readonly principalId: string; readonly requestId: string; readonly model: string; readonly variant: number }
+  | ({ readonly do: 'submit'; readonly inputId: string; readonly text: string } & To)
+  | ({ readonly do: 'cancel'; readonly inputId: string; readonly revision: number | null } & To)
+  | ({ readonly do: 'receipt'; readonly inputId: string } & To)
+  | ({ readonly do: 'interrupt'; readonly executionGeneration: number } & To)
+  | ({
+      readonly do: 'resolve';
+      readonly admissionId: string;
+      readonly executionGeneration: number;
+      readonly action: 'discard' | 'retry';
+    } & To)
+  | ({ readonly do: 'hold' | 'release' } & To)
+  | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
+  | ({ readonly do: 'resume'; readonly listener: Listener } & To)
+  | { readonly do: 'status' };
+
+/** What a client does with what it hears of a subscription. */
+export interface Listener {
+  event(event: StreamedEvent): void;
+  snapshot(seq: number): void;
+  gap(): void;
+}
+
+/** The gateway's side of the connections: hands requests to the core and answers, as the RPC adapter does. */
+export class FrontDesk {
+  readonly #site: Site;
+  readonly #subscriptions = new WeakMap<Connection, Map<string, { close(): void }>>();
+  #retries = 0;
+
+  constructor(site: Site) {
+    this.#site = site;
+  }
+
+  /** Serves a request that has arrived. `answered` is called when its answer leaves. */
+  serve(connection: Connection, request: Request, answered: (kind: string) => void): void {
+    const { services } = connection.process;
+    if (services === null) return;
+    this.#answer(connection, request, services, answered).catch((error: unknown) => {
+      // The adapter answers "internal error", and storage trouble as such; both are no promise kept or broken.
+      const { StorageError } = this.#site.core;
+      if (!(error instanceof StorageError)) this.#site.judge.breach('bug', `${request.do} threw ${String(error)}`);
+      answered('threw');
+    });
+  }
+
+  async #answer(
+    connection: Connection,
+    request: Request,
+    services: Services,
+    answered: (kind: string) => void,
+  ): Promise<void> {
+    const { process } = connection;
+    const { clients } = this.#site.judge;
+    const say = (sent: Sent<unknown>): void => {
+      this.#count(request.do, sent);
+      answered(sent.kind);
+      connection.push(`${request.do} ${describe(sent)}`, () => undefined);
+    };
+    if (request.do === 'status') {
+      await services.gateway.status();
+      return;
+    }
+    if (request.do === 'create') {
+      const sent: Sent<SessionCreated> = await services.createSession({
+        principalId: request.principalId,
+        requestId: request.requestId,
+        source: 'test',
+        title: `variant ${request.variant}`,
+        provider: null,
+        model: request.model,
+        baseUrl: null,
+        cwd: null,
+        systemPrompt: 'Be brief.',
+        toolsets: null,
+      });
+      clients.created(request, sent);
+      say(sent);
+      return;
+    }
+    const { sessions } = services.gateway;
+    const asked = {
+      ...request,
+      sinceSeq: this.#site.view.session(request.sessionId)?.seq ?? 0,
+      toldSeq: clients.toldSeq(process, request.sessionId),
+    };
+    const sessionId = request.address === request.sessionId ? request.sessionId : await sessions.idOf(request.address);
+    if (sessionId !== request.sessionId) {
+      this.#site.judge.breach('P8', `${request.address} leads to ${sessionId} instead of ${request.sessionId}`);
+      return;
+    }
+    switch (asked.do) {
+      case 'submit': {
+        const { principalId, inputId, text } = asked;
+        const sent: Sent<Receipt> = await services.submitPrompt({ sessionId, principalId, inputId, payload: { text, parts: null } });
+        clients.submitted(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'cancel': {
+        const { principalId, inputId, revision } = asked;
+        const key = { principalId, inputId };
+        const sent = await sessions.send(sessionId, { kind: 'cancel', key, revision, known: undefined });
+        clients.cancelled(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'receipt': {
+        const key = { principalId: asked.principalId, inputId: asked.inputId };
+        const sent = await sessions.send(sessionId, { kind: 'receipt', key, known: undefined });
+        clients.receiptGiven(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'interrupt': {
+        const { executionGeneration, principalId: by } = asked;
+        const sent = await sessions.send(sessionId, { kind: 'interrupt', executionGeneration, by });
+        clients.interrupted(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'resolve': {
+        const { admissionId, executionGeneration, action, principalId: by } = asked;
+        const retryAdmissionId = `${process.name}-retry-${(this.#retries += 1)}`;
+        const sent: Sent<CommandReplies['resolve_unknown']> = await sessions.send(sessionId, {
+          kind: 'resolve_unknown',
+          admissionId,
+          executionGeneration,
+          action,
+          by,
+          retryAdmissionId,
+          known: undefined,
+        });
+        clients.resolved(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'hold': {
+        const hold = { reason: 'a client', until: null, by: asked.principalId };
+        const sent = await sessions.send(sessionId, { kind: 'hold', hold });
+        clients.revised(asked, sent);
+        say(sent);
+        return;
+      }
+      case 'release': {
+        const sent = await sessions.send(sessionId, { kind: 'release', by: asked.principalId });
+        clients.revised(asked, sent);
+        say(sent);
+        return;
+      }
+      case 'subscribe':
+        this.#subscribe(connection, services, asked, asked.afterSeq);
+        return;
+      case 'resume':
+        return this.#resume(connection, services, asked);
+    }
+  }
+
+  async #resume(connection: Connection, services: Services, asked: Asked & { readonly listener: Listener }): Promise<void> {
+    const limit = this.#site.settings.messageLimit;
+    const { sessionId, listener } = asked;
+    const snapshot = await services.gateway.readSnapshot({ sessionId, messageLimit: limit, before: null });
+    this.#site.judge.clients.snapshot(connection.process, { ...asked, limit }, snapshot);
+    if (snapshot === null || !connection.open) return;
+    const { seq } = snapshot.state;
+    connection.push(`snapshot of ${sessionId} at ${seq}`, () => listener.snapshot(seq));
+    this.#subscribe(connection, services, asked, seq);
+  }
+
+  #subscribe(connection: Connection, services: Services, to: To & { listener: Listener }, afterSeq: number): void {
+    if (!connection.open) return;
+    const { sessionId } = to;
+    const own = this.#subscriptions.get(connection) ?? this.#keep(connection);
+    own.get(sessionId)?.close();
+    const stream = this.#site.judge.stream(sessionId, afterSeq);
+    own.set(sessionId, services.subscribe({ sessionId, afterSeq, sink: this.#sink(connection, to, stream) }));
+  }
+
+  #keep(connection: Connection): Map<string, { close(): void }> {
+    const own = new Map<string, { close(): void }>();
+    this.#subscriptions.set(connection, own);
+    connection.onClose(() => {
+      for (const subscription of own.values()) subscription.close();
+    });
+    return own;
+  }
+
+  #sink(connection: Connection, { sessionId, listener }: To & { listener: Listener }, stream: JudgedStream): EventSink {
+    const { judge } = this.#site;
+    const { process } = connection;
+    return {
+      durable: (event) => {
+        if (!connection.hasRoom) return false;
+        stream.published(event);
+        judge.clients.told(process, sessionId, event.seq);
+        connection.push(`${event.type} ${event.seq} of ${sessionId}`, () => listener.event(event));
+        return true;
+      },
+      live: (event) => {
+        if (!connection.hasRoom) return false;
+        stream.live(process, event);
+        connection.push(`${event.type} of ${sessionId}`, () => undefined);
+        return true;
+      },
+      gap: (lastSeq) => {
+        stream.gap(lastSeq);
+        connection.push(`gap of ${sessionId} after ${lastSeq}`, () => listener.gap());
+      },
+      drained: () => connection.room(),
+    };
+  }
+
+  #count(command: string, sent: Sent<unknown>): void {
+    const { coverage } = this.#site;
+    coverage.add('answer', `${command}: ${sent.kind}`);
+    if (sent.kind === 'refused') coverage.add('refusal', sent.refusal.reason);
+  }
+}
+
+function describe(sent: Sent<unknown>): string {
+  if (sent.kind === 'refused') return `refused: ${sent.refusal.reason}`;
+  return sent.kind === 'done' ? 'done' : `unavailable${sent.outcomeUnknown ? ', outcome unknown' : ''}`;
+}

@@ -1,0 +1,197 @@
+import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
+import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
+import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
+import type { SubmitPrompt } from '../../../src/core/use-cases/submit-prompt.ts';
+import type { Subscribe } from '../../../src/core/use-cases/subscribe.ts';
+import type { Failpoints } from '../../../src/core/ports/failpoints.ts';
+import type { EventHub } from '../../../src/core/ports/event-hub.ts';
+import type { Logger } from '../../../src/core/ports/logger.ts';
+import type { Ownership } from '../../../src/core/ports/ledger.ts';
+import type { TokenCounter } from '../../../src/core/ports/token-counter.ts';
+import type { Exchange } from '../judge/rows.ts';
+import { SimulatedLedger } from '../ports/simulated-ledger.ts';
+import { simulatedQueries } from '../ports/simulated-queries.ts';
+import type { Asker } from '../ports/model-server.ts';
+import type { Site } from './site.ts';
+
+type Phase = 'booting' | 'ready' | 'draining' | 'stopping';
+
+/** What a process that serves can be asked. */
+export interface Services {
+  readonly gateway: Gateway;
+  readonly createSession: CreateSession;
+  readonly submitPrompt: SubmitPrompt;
+  readonly subscribe: Subscribe;
+}
+
+/** One life of the daemon: it takes the store over, recovers, serves, and ends in some way. */
+export class GatewayProcess implements Asker {
+  readonly name: string;
+  alive = true;
+  frozen = false;
+  phase: Phase = 'booting';
+  epoch = 0;
+  services: Services | null = null;
+  readonly #site: Site;
+  readonly #turns = new Map<string, NonNullable<Exchange['turn']>>();
+  readonly #hurry = new AbortController();
+  #ids = 0;
+
+  constructor(site: Site, name: string) {
+    this.#site = site;
+    this.name = name;
+  }
+
+  get draining(): boolean {
+    return this.phase === 'draining' || this.phase === 'stopping';
+  }
+
+  /** Whether clients find it. */
+  get serves(): boolean {
+    return this.alive && (this.phase === 'ready' || this.phase === 'draining');
+  }
+
+  turnOf(sessionId: string): Exchange['turn'] {
+    return this.#turns.get(sessionId) ?? null;
+  }
+
+  async boot(): Promise<void> {
+    const { core, judge } = this.#site;
+    try {
+      const ledger = this.#ledger();
+      const instanceId = this.name;
+      const ownership = await ledger.takeOwnership();
+      this.epoch = ownership.epoch;
+      this.services = this.#build(ledger, ownership, instanceId);
+      const report = await this.services.gateway.start();
+      if (report === null || this.phase !== 'booting') return;
+      this.phase = 'ready';
+      judge.ready(this);
+      this.#site.ready(this);
+    } catch (error) {
+      this.#fatal(error instanceof core.StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
+    }
+  }
+
+  /** A graceful stop; a second call is the second signal. */
+  async drain(drainMs: number): Promise<void> {
+    if (this.phase === 'draining') this.#hurry.abort();
+    if (this.phase !== 'ready' || this.services === null) return;
+    this.phase = 'draining';
+    await this.services.gateway.drain(drainMs, this.#hurry.signal);
+    if (this.phase !== 'draining') return;
+    this.#site.judge.stopped(this);
+    this.#exit('stopped');
+  }
+
+  #ledger(): SimulatedLedger {
+    const { world, disk, core, coverage } = this.#site;
+    const observer = {
+      committed: (request: { sessionId: string; events: readonly { type: string; admissionId: string | null; executionGeneration: number | null }[] }) => {
+        for (const { type, admissionId, executionGeneration } of request.events) {
+          if (type !== 'turn.started' || admissionId === null || executionGeneration === null) continue;
+          this.#turns.set(request.sessionId, { admissionId, executionGeneration });
+        }
+      },
+      refused: (kind: string) => coverage.add('append refused', kind),
+    };
+    return new SimulatedLedger({ world, owner: this, disk, core, observer });
+  }
+
+  #build(ledger: SimulatedLedger, ownership: Ownership, instanceId: string): Services {
+    const { world, clock, disk, core, server, settings } = this.#site;
+    const queries = simulatedQueries({ world, owner: this, disk, core });
+    const ids = { next: () => `${this.name}-${(this.#ids += 1)}` };
+    const digest = { of: (text: string) => `#${text}` };
+    const tokens = this.#tokens();
+    const hub: EventHub = new core.MemoryEventHub(this.#logger);
+    const defaultTarget = { provider: 'custom', model: 'default', baseUrl: null };
+    const dependencies: GatewayDependencies = {
+      ledger,
+      queries,
+      ids,
+      digest,
+      tokens,
+      hub,
+      ownership,
+      instanceId,
+      defaultTarget,
+      clock: clock.of(this),
+      failpoints: this.#failpoints(),
+      logger: this.#logger,
+      provider: server.providerFor(this),
+      catalog: {
+        limits: () => ({
+          contextTokens: settings.windowTokens,
+          outputTokens: settings.outputTokens,
+          source: settings.windowIsKnown ? 'configured' : 'default',
+        }),
+      },
+      policy: {
+        enabled: settings.compression,
+        protectFirstN: settings.protectFirstN,
+        protectLastN: settings.protectLastN,
+        threshold: settings.threshold,
+        thresholdTokens: null,
+        inPlace: settings.inPlace,
+      },
+      summaryTarget: settings.auxiliaryModel ? { provider: 'custom', model: 'auxiliary', baseUrl: null } : null,
+      maxOutputTokens: null,
+      maxSteps: settings.maxSteps,
+      maxLoadedSessions: settings.maxLoadedSessions,
+      maxConcurrentTurns: settings.maxConcurrentTurns,
+      maxCachedCharacters: settings.maxCachedCharacters,
+      onUnknown: settings.onUnknown,
+      limits: { maxQueuedPerSession: settings.maxQueuedPerSession, maxLostStarts: settings.maxLostStarts },
+      onFatal: (cause) => this.#fatal(cause),
+    };
+    const gateway = core.makeGateway(dependencies);
+    const { sessions } = gateway;
+    return {
+      gateway,
+      createSession: core.makeCreateSession({ ...dependencies, sessions }),
+      submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
+      subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
+    };
+  }
+
+  #tokens(): TokenCounter {
+    const { world, settings } = this.#site;
+    const count = (texts: readonly string[]): readonly number[] => texts.map((text) => Math.ceil(text.length / 4));
+    return {
+      count: (texts) =>
+        settings.slowCounter ? world.call(this, 'count tokens', () => count(texts)) : Promise.resolve(count(texts)),
+    };
+  }
+
+  #failpoints(): Failpoints {
+    const { world, settings } = this.#site;
+    if (!settings.failpoints) return { hit: () => undefined };
+    return { hit: (name) => new Promise((resolve) => world.add(this, `at ${name}`, resolve)) };
+  }
+
+  readonly #logger: Logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (message) => this.#site.world.trace.line(this.name, `log: ${message}`),
+    error: (message, fields) =>
+      this.#site.judge.breach('bug', `the gateway logged an error: ${message} ${JSON.stringify(fields)}`),
+  };
+
+  #fatal(cause: FatalCause): void {
+    const { judge, view } = this.#site;
+    if (cause.kind === 'bug' && this.epoch === view.epoch()) {
+      const { error } = cause;
+      judge.breach('bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    this.#exit(cause.kind);
+  }
+
+  /** The process is about to end; until it does, what it has begun goes on. */
+  #exit(how: FatalCause['kind'] | 'stopped'): void {
+    if (this.phase === 'stopping') return;
+    this.phase = 'stopping';
+    this.#site.coverage.add('fatal', how);
+    this.#site.world.add(this, `exits: ${how}`, () => this.#site.end(this));
+  }
+}

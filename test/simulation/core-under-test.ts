@@ -1,0 +1,34 @@
+import { emptyTables } from '../../src/adapters/outbound/memory/memory-tables.ts';
+import { MemoryEventHub } from '../../src/adapters/outbound/memory/memory-event-hub.ts';
+import { MemoryQueries } from '../../src/adapters/outbound/memory/memory-queries.ts';
+import { MemoryStore } from '../../src/adapters/outbound/memory/memory-store.ts';
+import { StorageError } from '../../src/core/ports/ledger.ts';
+import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
+import { makeGateway } from '../../src/core/use-cases/gateway.ts';
+import { makeSubmitPrompt } from '../../src/core/use-cases/submit-prompt.ts';
+import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
+
+/** The program that a history runs: the real one, or a copy with a planted fault. */
+export interface CoreUnderTest {
+  readonly makeGateway: typeof makeGateway;
+  readonly makeCreateSession: typeof makeCreateSession;
+  readonly makeSubmitPrompt: typeof makeSubmitPrompt;
+  readonly makeSubscribe: typeof makeSubscribe;
+  readonly StorageError: typeof StorageError;
+  readonly MemoryStore: typeof MemoryStore;
+  readonly emptyTables: typeof emptyTables;
+  readonly MemoryQueries: typeof MemoryQueries;
+  readonly MemoryEventHub: typeof MemoryEventHub;
+}
+
+export const realCore: CoreUnderTest = {
+  makeGateway,
+  makeCreateSession,
+  makeSubmitPrompt,
+  makeSubscribe,
+  StorageError,
+  MemoryStore,
+  emptyTables,
+  MemoryQueries,
+  MemoryEventHub,
+};

@@ -1,0 +1,97 @@
+import type { Blow, FaultRates } from '../world/decisions.ts';
+import type { Random } from '../world/random.ts';
+
+/** How the gateway and its surroundings are set up for one history. */
+export interface Settings {
+  readonly sessions: number;
+  readonly windowTokens: number;
+  readonly outputTokens: number | null;
+  readonly windowIsKnown: boolean;
+  /** The part of the catalogue's window that the server really takes. */
+  readonly serverShare: number;
+  readonly compression: boolean;
+  readonly threshold: number;
+  readonly protectFirstN: number;
+  readonly protectLastN: number;
+  readonly inPlace: boolean;
+  readonly auxiliaryModel: boolean;
+  readonly repeatsCallIds: boolean;
+  readonly maxSteps: number;
+  readonly maxQueuedPerSession: number;
+  readonly maxConcurrentTurns: number;
+  readonly maxLostStarts: number;
+  readonly maxLoadedSessions: number;
+  readonly maxCachedCharacters: number;
+  readonly onUnknown: 'hold' | 'discard';
+  readonly pageSize: number;
+  readonly messageLimit: number;
+  /** The most frames that wait for a client before its subscriptions end. */
+  readonly backlog: number;
+  /** Every named place takes its time, so that a crash can fall on it. */
+  readonly failpoints: boolean;
+  readonly slowCounter: boolean;
+  /** Characters of a prompt, by key modulo the length. */
+  readonly promptCharacters: readonly number[];
+}
+
+export function drawSettings(random: Random): Settings {
+  return {
+    sessions: random.oneOf([1, 1, 2, 3]),
+    windowTokens: random.oneOf([300, 500, 900, 4000]),
+    outputTokens: random.oneOf([null, 50, 200]),
+    windowIsKnown: random.chance(0.8),
+    serverShare: random.oneOf([1, 1, 1, 0.6]),
+    compression: random.chance(0.9),
+    threshold: random.oneOf([0.5, 0.8]),
+    protectFirstN: random.oneOf([0, 1, 3]),
+    protectLastN: random.oneOf([0, 2, 6]),
+    inPlace: random.chance(0.4),
+    auxiliaryModel: random.chance(0.3),
+    repeatsCallIds: random.chance(0.2),
+    maxSteps: random.oneOf([2, 4]),
+    maxQueuedPerSession: random.oneOf([2, 4, 20]),
+    maxConcurrentTurns: random.oneOf([1, 2, 16]),
+    maxLostStarts: random.oneOf([2, 3, 3]),
+    maxLoadedSessions: random.oneOf([1, 2, 100]),
+    maxCachedCharacters: random.oneOf([0, 500, 1_000_000]),
+    onUnknown: random.oneOf(['hold', 'hold', 'hold', 'discard']),
+    pageSize: random.oneOf([1, 3, 100]),
+    messageLimit: random.oneOf([2, 5, 200]),
+    backlog: random.oneOf([3, 12, 1000]),
+    failpoints: random.chance(0.3),
+    slowCounter: random.chance(0.2),
+    promptCharacters: random.oneOf([[20], [20, 400], [20, 20, 900], [20, 3000, 100]]),
+  };
+}
+
+/** Each history enables some kinds of faults only: many at once hide each other. */
+export function drawRates(random: Random): FaultRates {
+  const rate = (probability: number, ...rates: readonly number[]): number =>
+    random.chance(probability) ? random.oneOf(rates) : 0;
+  const blows: Record<Blow, number> = {
+    kill: rate(0.6, 0.003, 0.01, 0.03),
+    kill_all: rate(0.2, 0.002, 0.01),
+    pause: rate(0.25, 0.003, 0.01),
+    wake: 0.01,
+    hang_up: rate(0.4, 0.005, 0.02),
+  };
+  return {
+    blows,
+    calm: random.oneOf([0, 0.2, 0.6, 0.9]),
+    faults: {
+      burst: rate(0.3, 0.1, 0.4),
+      lost: 0.7,
+      limbo: 0.6,
+      sync_fails: rate(0.15, 0.01, 0.05),
+      storage_full: rate(0.2, 0.05, 0.2),
+      read_fails: rate(0.1, 0.01),
+      old_owner: rate(0.5, 0.3),
+      long: rate(0.6, 0.3, 0.8),
+      usage: rate(0.4, 0.5),
+      tools: rate(0.4, 0.15, 0.5),
+      model: rate(0.5, 0.1, 0.4),
+      overflow: rate(0.3, 0.1, 0.3),
+      summary: rate(0.4, 0.3, 0.8),
+    },
+  };
+}

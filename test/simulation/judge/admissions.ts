@@ -1,0 +1,273 @@
+/* P2 to P5 and P13 on the rows of admissions: what one append may do to them. */
+import { isRetry } from './books.ts';
+import type { Books } from './books.ts';
+import type { AdmissionRow, SessionRow } from './rows.ts';
+
+export interface RowChange {
+  readonly sessionId: string;
+  readonly before: SessionRow | null;
+  readonly after: SessionRow;
+  readonly admissionsBefore: ReadonlyMap<string, AdmissionRow>;
+  readonly admissionsAfter: ReadonlyMap<string, AdmissionRow>;
+}
+
+export function judgeAdmissions(books: Books, change: RowChange): void {
+  const { admissionsBefore, admissionsAfter, sessionId } = change;
+  const { verdict } = books;
+  for (const admissionId of admissionsBefore.keys()) {
+    verdict.hold(admissionsAfter.has(admissionId), 'P1', () => `admission ${admissionId} has vanished`);
+  }
+  let changed = false;
+  for (const row of admissionsAfter.values()) {
+    const earlier = admissionsBefore.get(row.admissionId);
+    if (earlier === row) continue;
+    changed = true;
+    if (earlier === undefined) judgeNew(books, change, row);
+    else judgeChange(books, change, earlier, row);
+  }
+  if (!changed) return;
+  const occupants = [...admissionsAfter.values()].filter(({ status }) => status === 'started' || status === 'unknown');
+  verdict.hold(occupants.length <= 1, 'P3', () => `two turns of ${sessionId} at once: ${namesOf(occupants)}`);
+  judgeQueue(books, change);
+}
+
+function judgeNew(books: Books, change: RowChange, row: AdmissionRow): void {
+  const { verdict } = books;
+  const twin = [...change.admissionsAfter.values()].find(
+    (other) => other !== row && other.inputId === row.inputId && other.principalId === row.principalId,
+  );
+  verdict.hold(twin === undefined, 'P2', () => `two admissions for ${row.inputId}: ${row.admissionId} and its twin`);
+  const isFresh = row.status === 'queued' && row.outcome === null && row.revision === 1;
+  const isWithdrawn = row.status === 'terminal' && row.outcome === 'cancelled';
+  verdict.hold(isFresh || isWithdrawn, 'P3', () => `a new admission is ${row.status}: ${row.admissionId}`);
+  for (const other of change.admissionsBefore.values()) {
+    verdict.hold(other.seq < row.seq, 'P2', () => `${row.admissionId} has the used sequence number ${row.seq}`);
+    const behind = isRetry(row) || other.status === 'terminal' || other.position < row.position;
+    verdict.hold(behind, 'P3', () => `${row.admissionId} was put before ${other.admissionId}, which came first`);
+  }
+  if (isRetry(row)) judgeRetry(books, change, row);
+}
+
+function judgeRetry(books: Books, change: RowChange, row: AdmissionRow): void {
+  const { verdict, store } = books;
+  const origin = [...change.admissionsAfter.values()].find((other) => other.retriedBy === row.admissionId);
+  if (!verdict.hold(origin !== undefined, 'P4', () => `${row.inputId} retries nothing`) || origin === undefined) return;
+  const follows = nextRetryOf(origin.inputId) === row.inputId && origin.position === row.position;
+  verdict.hold(follows, 'P3', () => `the retry ${row.inputId} doesn't stand at the place of ${origin.inputId}`);
+  const sameText = store.prompt(origin.admissionId) === store.prompt(row.admissionId);
+  verdict.hold(sameText, 'P2', () => `the retry ${row.inputId} has another text than ${origin.inputId}`);
+}
+
+function nextRetryOf(inputId: string): string {
+  const [base, count] = inputId.split('~');
+  return `${base}~${Number(count ?? 0) + 1}`;
+}
+
+function judgeQueue(books: Books, { admissionsBefore, admissionsAfter }: RowChange): void {
+  const fresh = [...admissionsAfter.values()].filter((row) => !admissionsBefore.has(row.admissionId));
+  if (!fresh.some((row) => !isRetry(row))) return;
+  const queued = [...admissionsAfter.values()].filter((row) => row.status === 'queued');
+  const exempt = fresh.filter(isRetry).length;
+  const { maxQueuedPerSession } = books.limits;
+  books.verdict.hold(queued.length - exempt <= maxQueuedPerSession, 'P13', () => `${queued.length} prompts are queued`);
+}
+
+const identity = [
+  'seq',
+  'admissionId',
+  'inputId',
+  'sessionId',
+  'principalId',
+  'position',
+  'requestDigest',
+  'payloadDigest',
+] as const satisfies readonly (keyof AdmissionRow)[];
+
+function judgeChange(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
+  const { verdict } = books;
+  for (const field of identity) {
+    verdict.hold(from[field] === to[field], 'P2', () => `${field} of ${from.admissionId} has changed`);
+  }
+  const judgeArrow = arrows[`${from.status}→${to.status}`];
+  if (judgeArrow === undefined) verdict.breach('P5', `${nameOf(from)} became ${to.status}`);
+  else judgeArrow(books, change, from, to);
+}
+
+type JudgeArrow = (books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow) => void;
+
+const unchanged: JudgeArrow = ({ verdict }, _change, from, to) => {
+  verdict.hold(sameRow(from, to), 'P5', () => `${nameOf(from)} was changed: ${difference(from, to)}`);
+};
+
+const arrows: Readonly<Record<string, JudgeArrow>> = {
+  'terminal→terminal': unchanged,
+  'queued→queued': unchanged,
+  'unknown→unknown': unchanged,
+  'queued→started': judgeStart,
+  'queued→terminal': ({ verdict }, _change, from, to) => {
+    verdict.hold(to.outcome === 'cancelled', 'P5', () => `${nameOf(from)} ended as ${to.outcome} without a start`);
+    verdict.hold(to.revision === from.revision + 1, 'P5', () => `the cancelled ${nameOf(from)} kept its revision`);
+  },
+  'started→started': ({ verdict }, _change, from, to) => {
+    const order = ['none', 'model', 'tool'];
+    verdict.hold(
+      from.executionGeneration === to.executionGeneration && from.ownerEpoch === to.ownerEpoch,
+      'P4',
+      () => `${nameOf(from)} runs under another generation`,
+    );
+    verdict.hold(order.indexOf(from.boundary) <= order.indexOf(to.boundary), 'P4', () => `${nameOf(from)} went back`);
+    verdict.hold(
+      from.stopRequested === null || to.stopRequested !== null,
+      'P5',
+      () => `the stop of ${nameOf(from)} was forgotten`,
+    );
+  },
+  'started→queued': (books, _change, from, to) => {
+    const { verdict, limits } = books;
+    verdict.hold(from.boundary === 'none', 'P4', () => `${nameOf(from)} was requeued beyond ${from.boundary}`);
+    verdict.hold(from.stopRequested === null, 'P5', () => `${nameOf(from)} was requeued although it was to stop`);
+    verdict.hold(isOfLostOwner(books, from), 'P4', () => `${nameOf(from)} was requeued while its owner lives`);
+    verdict.hold(
+      to.requeueCount === from.requeueCount + 1 && to.requeueCount < limits.maxLostStarts,
+      'P13',
+      () => `${nameOf(from)} was requeued ${to.requeueCount} times`,
+    );
+  },
+  'started→unknown': (books, _change, from, to) => {
+    const { verdict } = books;
+    verdict.hold(isOfLostOwner(books, from), 'P4', () => `${nameOf(from)} was given up while its owner lives`);
+    verdict.hold(from.boundary !== 'none', 'P4', () => `${nameOf(from)} became unknown although nothing was sent`);
+    verdict.hold(from.stopRequested === null, 'P5', () => `${nameOf(from)} became unknown although it was to stop`);
+    verdict.hold(to.evidence?.boundary === from.boundary, 'P4', () => `${nameOf(from)} has no evidence`);
+  },
+  'started→terminal': judgeEnd,
+  'unknown→terminal': ({ verdict }, change, from, to) => {
+    const { resolution, outcome } = to;
+    verdict.hold(
+      outcome === 'interrupted' && resolution !== null,
+      'P4',
+      () => `${nameOf(from)} ended as ${outcome} without being resolved`,
+    );
+    if (resolution?.action !== 'retry') return;
+    const retry = change.admissionsAfter.get(to.retriedBy ?? '');
+    verdict.hold(retry !== undefined, 'P4', () => `${nameOf(from)} was to be retried, but nothing was queued`);
+  },
+};
+
+function judgeStart(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
+  const { verdict, store, limits } = books;
+  const { before, after, admissionsAfter } = change;
+  const overtaken = [...admissionsAfter.values()].find(
+    (other) =>
+      other.status === 'queued' &&
+      (other.position < from.position || (other.position === from.position && other.seq < from.seq)),
+  );
+  verdict.hold(overtaken === undefined, 'P3', () => `${nameOf(from)} overtook ${nameOf(overtaken)}`);
+  verdict.hold(before?.held !== true, 'P3', () => `${nameOf(from)} started although its session is held`);
+  verdict.hold(to.ownerEpoch === store.epoch(), 'P11', () => `${nameOf(from)} was started by a superseded owner`);
+  const generation = (before?.executionGeneration ?? 0) + 1;
+  verdict.hold(
+    to.executionGeneration === generation && after.executionGeneration === generation,
+    'P4',
+    () => `${nameOf(from)} started under generation ${to.executionGeneration} instead of ${generation}`,
+  );
+  verdict.hold(to.requeueCount === from.requeueCount, 'P4', () => `${nameOf(from)} lost its count of starts`);
+  let running = 0;
+  for (const sessionId of store.sessionIds()) {
+    for (const row of store.admissions(sessionId).values()) {
+      if (row.status === 'started' && row.ownerEpoch === store.epoch()) running += 1;
+    }
+  }
+  verdict.hold(running <= limits.maxConcurrentTurns, 'P13', () => `${running} turns run at once`);
+}
+
+function judgeEnd(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
+  const { verdict, limits } = books;
+  const { outcome, failure, resolution } = to;
+  const lost = isOfLostOwner(books, from);
+  const stopped = to.stopRequested !== null;
+  switch (outcome) {
+    case 'completed':
+      verdict.hold(!stopped, 'P5', () => `${nameOf(from)} was asked to stop and completed`);
+      verdict.hold(!lost, 'P5', () => `${nameOf(from)} was completed by an owner that did not run it`);
+      judgeAnswer(books, change, to);
+      return;
+    case 'interrupted': {
+      const byPolicy = resolution?.by === 'policy' && limits.onUnknown === 'discard' && lost && from.boundary !== 'none';
+      verdict.hold(stopped || byPolicy, 'P5', () => `${nameOf(from)} was interrupted although nobody asked for it`);
+      return;
+    }
+    case 'failed':
+      verdict.hold(!stopped, 'P5', () => `${nameOf(from)} was asked to stop and failed (${failure?.reason})`);
+      judgeFailure(books, from, to, lost);
+      return;
+    default:
+      verdict.breach('P5', `${nameOf(from)} ended as ${outcome}`);
+  }
+}
+
+/** The answer that is stored is the one that the server finished. */
+function judgeAnswer({ verdict, store, turnRequests }: Books, change: RowChange, row: AdmissionRow): void {
+  const last = turnRequests.get(row.admissionId)?.at(-1);
+  const finished = last?.end?.kind === 'finished' && last.end.toolCalls === 0;
+  verdict.hold(finished, 'P5', () => `${nameOf(row)} completed without an answer of the model`);
+  const text = last?.said.join('') ?? '';
+  const stored = [...store.messages(change.after.tipId).values()].some(
+    ({ active, message }) =>
+      active &&
+      message.admissionId === row.admissionId &&
+      message.role === 'assistant' &&
+      !message.partial &&
+      message.text === text,
+  );
+  verdict.hold(stored, 'P5', () => `${nameOf(row)} completed but its answer is not stored`);
+}
+
+/** What the gateway may find out by itself. Every other reason must have come from the server. */
+const ownReasons = new Set(['context_exhausted', 'max_steps', 'empty_reply', 'cut_off', 'internal']);
+
+function judgeFailure(books: Books, from: AdmissionRow, to: AdmissionRow, lost: boolean): void {
+  const { verdict, limits, turnRequests } = books;
+  const reason = to.failure?.reason ?? 'no reason';
+  if (reason === 'crash_loop') {
+    const spent = from.boundary === 'none' && from.requeueCount + 1 >= limits.maxLostStarts;
+    verdict.hold(lost && spent, 'P13', () => `${nameOf(from)} failed as crash_loop too early`);
+    return;
+  }
+  verdict.hold(!lost, 'P4', () => `${nameOf(from)} was failed by an owner that did not run it: ${reason}`);
+  const end = turnRequests.get(to.admissionId)?.at(-1)?.end;
+  const told = end?.kind === 'failed' && end.reason === reason;
+  verdict.hold(told || ownReasons.has(reason), 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
+  if (reason === 'internal') {
+    verdict.hold(end?.kind === 'failed' && end.reason === 'threw', 'bug', () => `${nameOf(from)} failed as internal`);
+  }
+  if (reason === 'empty_reply' || reason === 'max_steps') {
+    verdict.hold(end?.kind === 'finished', 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
+  }
+}
+
+function isOfLostOwner({ store }: Books, row: AdmissionRow): boolean {
+  return (row.ownerEpoch ?? 0) < store.epoch();
+}
+
+function sameRow(a: AdmissionRow, b: AdmissionRow): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function difference(a: AdmissionRow, b: AdmissionRow): string {
+  const keys = Object.keys(a) as (keyof AdmissionRow)[]; // a row has the fields of a row
+  return keys
+    .filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]))
+    .map((key) => `${key} ${JSON.stringify(a[key])} → ${JSON.stringify(b[key])}`)
+    .join(', ');
+}
+
+export function nameOf(row: AdmissionRow | undefined): string {
+  if (row === undefined) return 'nobody';
+  const detail = row.outcome ?? (row.status === 'started' ? row.boundary : '');
+  return `${row.inputId} (${row.admissionId}, ${row.status}${detail === '' ? '' : ` ${detail}`})`;
+}
+
+function namesOf(rows: readonly AdmissionRow[]): string {
+  return rows.map(nameOf).join(' and ');
+}

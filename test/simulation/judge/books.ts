@@ -1,0 +1,69 @@
+import type { Moment } from './moments.ts';
+import type { AdmissionRow, Exchange, JudgedLimits, SessionRow, StoreView } from './rows.ts';
+import type { Verdict } from './verdict.ts';
+
+/** A session as it was when its newest event had this sequence number. */
+export interface SessionVersion {
+  readonly row: SessionRow;
+  /** Every admission that is not terminal, by id. */
+  readonly open: ReadonlyMap<string, AdmissionRow>;
+  /** The ids of the tip's active messages, in order. */
+  readonly activeIds: readonly number[];
+}
+
+/** What the parts of the judge know together. */
+export interface Books {
+  readonly verdict: Verdict;
+  readonly store: StoreView;
+  readonly limits: JudgedLimits;
+  /** By session id, then by sequence number of an append's last event. */
+  readonly versions: Map<string, Map<number, SessionVersion>>;
+  /** By session id: the moment after each event, in order of the log. */
+  readonly moments: Map<string, Moment[]>;
+  /** The turn requests of an admission, oldest first. */
+  readonly turnRequests: Map<string, Exchange[]>;
+  /** Summaries that a model server has finished: text. */
+  readonly summaries: Set<string>;
+  /** `<session>/<generation>` of the turns whose stop was acknowledged. */
+  readonly stops: Set<string>;
+}
+
+export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLimits): Books {
+  return {
+    verdict,
+    store,
+    limits,
+    versions: new Map(),
+    moments: new Map(),
+    turnRequests: new Map(),
+    summaries: new Set(),
+    stops: new Set(),
+  };
+}
+
+export function turnKey(sessionId: string, executionGeneration: number): string {
+  return `${sessionId}/${executionGeneration}`;
+}
+
+/** Whether a process with this epoch is the one that owns the store. */
+export function isOwner(books: Books, process: { readonly epoch: number }): boolean {
+  return process.epoch === books.store.epoch();
+}
+
+/** Whether something was true at some moment from `sinceSeq` on: a command is decided between its call and its answer. */
+export function wasOnce(books: Books, sessionId: string, sinceSeq: number, isTrue: (moment: Moment) => boolean): boolean {
+  const moments = books.moments.get(sessionId) ?? [];
+  return moments.slice(Math.max(0, sinceSeq - 1)).some(isTrue);
+}
+
+/** The tip's active messages as rows, in order. */
+export function activeMessages(store: StoreView, transcriptId: string) {
+  return [...store.messages(transcriptId).values()]
+    .filter((row) => row.active)
+    .map((row) => row.message)
+    .sort((a, b) => a.id - b.id);
+}
+
+export function isRetry(admission: { readonly inputId: string }): boolean {
+  return admission.inputId.includes('~');
+}

@@ -1,0 +1,37 @@
+/* What clients ask and hear, in the judge's words. */
+import type { AdmissionRow } from './rows.ts';
+
+export interface Asked {
+  readonly principalId: string;
+  /** Any id of the session's lineage. */
+  readonly address: string;
+  /** The session's own id. */
+  readonly sessionId: string;
+  /** The session's newest sequence number when the request arrived. */
+  readonly sinceSeq: number;
+  /** The newest sequence number that its process had told anybody by then. */
+  readonly toldSeq: number;
+}
+
+export type Heard<R> =
+  | { readonly kind: 'done'; readonly reply: R }
+  | { readonly kind: 'refused'; readonly refusal: { readonly reason: string } }
+  | { readonly kind: 'unavailable'; readonly outcomeUnknown: boolean };
+
+export interface ReceiptView {
+  readonly admission: AdmissionRow;
+  readonly ahead: number;
+  readonly duplicate: boolean;
+  readonly blockedBy: readonly string[];
+}
+
+export interface SnapshotView {
+  readonly state: { readonly seq: number; readonly executionGeneration: number; readonly lineage: { readonly tipId: string } };
+  readonly messages: readonly { readonly id: number }[];
+  readonly moreMessages: boolean;
+  readonly pending: readonly {
+    readonly admission: AdmissionRow;
+    readonly payload: { readonly text: string } | null;
+  }[];
+  readonly partial: { readonly executionGeneration: number; readonly text: string; readonly offset: number } | null;
+}

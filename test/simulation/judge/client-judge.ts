@@ -1,0 +1,302 @@
+/* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
+import { isOwner, turnKey, wasOnce } from './books.ts';
+import type { Books } from './books.ts';
+import type { Asked, Heard, ReceiptView, SnapshotView } from './calls.ts';
+import { nameOf } from './admissions.ts';
+import type { Moment } from './moments.ts';
+import type { AdmissionRow, ProcessView } from './rows.ts';
+
+export class ClientJudge {
+  readonly #books: Books;
+  /** What a key stands for, since it was acknowledged: `<principal>/<session>/<input id>`. */
+  readonly #accepted = new Map<string, { readonly admissionId: string; fresh: boolean }>();
+  /** The session of a create request: `<principal>/<request id>`. */
+  readonly #created = new Map<string, { readonly sessionId: string; readonly variant: number; fresh: boolean }>();
+  /** The newest sequence number of which a process has told anybody: `<process>/<session>`. */
+  readonly #told = new Map<string, number>();
+
+  constructor(books: Books) {
+    this.#books = books;
+  }
+
+  created(
+    asked: { readonly principalId: string; readonly requestId: string; readonly variant: number },
+    heard: Heard<{ readonly sessionId: string; readonly created: boolean }>,
+  ): void {
+    const { verdict, store } = this.#books;
+    const key = `${asked.principalId}/${asked.requestId}`;
+    const known = this.#created.get(key);
+    if (heard.kind === 'unavailable') return;
+    if (heard.kind === 'refused') {
+      const { reason } = heard.refusal;
+      verdict.hold(reason === 'request_conflict', 'P2', () => `a create was refused as ${reason}`);
+      return;
+    }
+    const { sessionId, created } = heard.reply;
+    verdict.hold(store.session(sessionId) !== null, 'P1', () => `session ${sessionId} was acknowledged and isn't stored`);
+    this.#created.set(key, { sessionId, variant: asked.variant, fresh: created || known?.fresh === true });
+    if (known === undefined) return;
+    verdict.hold(known.sessionId === sessionId, 'P2', () => `${key} made ${known.sessionId} and ${sessionId}`);
+    verdict.hold(known.variant === asked.variant, 'P2', () => `${key} was repeated with other parameters`);
+    verdict.hold(!(created && known.fresh), 'P2', () => `${key} was made twice`);
+  }
+
+  /** The session that a create request was told to have made. */
+  createdBy(principalId: string, requestId: string): string | null {
+    return this.#created.get(`${principalId}/${requestId}`)?.sessionId ?? null;
+  }
+
+  submitted(
+    process: ProcessView,
+    asked: Asked & { readonly inputId: string; readonly text: string },
+    heard: Heard<ReceiptView>,
+  ): void {
+    const { verdict, store } = this.#books;
+    const key = `${asked.principalId}/${asked.sessionId}/${asked.inputId}`;
+    const known = this.#accepted.get(key);
+    if (heard.kind === 'done') {
+      const { admission, duplicate } = heard.reply;
+      const row = this.#judgeReceipt(process, asked, heard.reply);
+      const itsOwn = row?.inputId === asked.inputId && row.principalId === asked.principalId;
+      verdict.hold(itsOwn, 'P2', () => `${key} was answered with ${nameOf(row)}`);
+      const stored = store.prompt(admission.admissionId);
+      verdict.hold(stored === asked.text, 'P2', () => `${key} stands for another text`);
+      verdict.hold(
+        (known?.admissionId ?? admission.admissionId) === admission.admissionId,
+        'P2',
+        () => `${key} is ${known?.admissionId} and ${admission.admissionId}`,
+      );
+      verdict.hold(duplicate || known?.fresh !== true, 'P2', () => `${key} was accepted twice`);
+      this.#accepted.set(key, { admissionId: admission.admissionId, fresh: !duplicate || known?.fresh === true });
+      return;
+    }
+    if (heard.kind === 'refused') this.#judgeSubmitRefusal(process, asked, heard.refusal.reason);
+  }
+
+  #judgeSubmitRefusal(
+    process: ProcessView,
+    asked: Asked & { readonly inputId: string; readonly text: string },
+    reason: string,
+  ): void {
+    const { verdict, store, limits } = this.#books;
+    const rows = [...store.admissions(asked.sessionId).values()];
+    const row = rows.find((other) => other.inputId === asked.inputId && other.principalId === asked.principalId);
+    if (reason === 'admission_conflict') {
+      const differs = row !== undefined && store.prompt(row.admissionId) !== asked.text;
+      verdict.hold(differs, 'P2', () => `${asked.inputId} was called a conflict with itself`);
+      return;
+    }
+    if (!isOwner(this.#books, process)) return;
+    verdict.hold(this.#wasMissing(asked, row), 'P2', () => `the known ${asked.inputId} was refused as ${reason}`);
+    if (reason === 'queue_full') {
+      const wasFull = this.#wasOnce(asked, (moment) => queuedAt(moment) >= limits.maxQueuedPerSession);
+      verdict.hold(wasFull, 'P13', () => `${asked.inputId} was refused as queue_full, which the queue never was`);
+    } else if (reason === 'draining') {
+      verdict.hold(process.draining, 'P13', () => 'draining was answered by a process that serves');
+    } else {
+      const missing = reason === 'not_found' && store.session(asked.sessionId) === null;
+      verdict.hold(missing, 'P8', () => `a submit to ${asked.address} was refused as ${reason}`);
+    }
+  }
+
+  receiptGiven(process: ProcessView, asked: Asked & { readonly inputId: string }, heard: Heard<ReceiptView>): void {
+    if (heard.kind === 'done') this.#judgeReceipt(process, asked, heard.reply);
+    if (heard.kind !== 'refused') return;
+    this.#judgeNotFound(process, asked, heard.refusal.reason);
+  }
+
+  cancelled(
+    process: ProcessView,
+    asked: Asked & { readonly inputId: string; readonly revision: number | null },
+    heard: Heard<ReceiptView>,
+  ): void {
+    const { verdict } = this.#books;
+    if (heard.kind === 'done') {
+      const row = this.#judgeReceipt(process, asked, heard.reply);
+      verdict.hold(row?.outcome === 'cancelled', 'P5', () => `a cancel of ${nameOf(row)} was acknowledged`);
+    }
+    if (heard.kind !== 'refused') return;
+    const row = this.#rowOf(asked);
+    const { reason } = heard.refusal;
+    if (reason === 'not_queued') {
+      const wasOut = this.#wasOnce(asked, ({ admissions }) => admissions.get(row?.admissionId ?? '')?.status !== 'queued');
+      verdict.hold(wasOut || !isOwner(this.#books, process), 'P5', () => `${nameOf(row)} was called not_queued`);
+    } else if (reason === 'revision_conflict') {
+      verdict.hold(row?.revision !== asked.revision, 'P5', () => `${nameOf(row)} has the revision that was called stale`);
+    } else this.#judgeNotFound(process, asked, reason);
+  }
+
+  interrupted(
+    process: ProcessView,
+    asked: Asked & { readonly executionGeneration: number },
+    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string }>,
+  ): void {
+    const { verdict, store, stops } = this.#books;
+    const { sessionId, executionGeneration } = asked;
+    const row = [...store.admissions(sessionId).values()].find(
+      (other) => other.executionGeneration === executionGeneration && other.status !== 'queued',
+    );
+    if (heard.kind === 'done') {
+      const hit = row?.admissionId === heard.reply.admissionId && row.stopRequested !== null;
+      verdict.hold(hit, 'P5', () => `the stop of generation ${executionGeneration} was acknowledged for ${nameOf(row)}`);
+      stops.add(turnKey(sessionId, executionGeneration));
+    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
+      const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+        turn_over: (moment) => !['started', 'unknown'].includes(statusOfTurn(moment, executionGeneration)),
+        stale_generation: (moment) => moment.executionGeneration < executionGeneration,
+        unknown_execution: (moment) => statusOfTurn(moment, executionGeneration) === 'unknown',
+      };
+      const { reason } = heard.refusal;
+      const wasRight = right[reason];
+      verdict.hold(wasRight !== undefined && this.#wasOnce(asked, wasRight), 'P5', () => `an interrupt of ${nameOf(row)} was refused as ${reason}`);
+    }
+  }
+
+  resolved(
+    process: ProcessView,
+    asked: Asked & { readonly admissionId: string; readonly executionGeneration: number; readonly action: string },
+    heard: Heard<{ readonly receipt: ReceiptView; readonly retry: ReceiptView | null }>,
+  ): void {
+    const { verdict, store } = this.#books;
+    const row = store.admissions(asked.sessionId).get(asked.admissionId);
+    if (heard.kind === 'done') {
+      this.#judgeReceipt(process, asked, heard.reply.receipt);
+      verdict.hold(row?.resolution?.action === asked.action, 'P1', () => `${asked.action} of ${nameOf(row)} is not stored`);
+      verdict.hold(
+        row?.executionGeneration === asked.executionGeneration,
+        'P4',
+        () => `${nameOf(row)} was resolved with another generation`,
+      );
+      const retryId = heard.reply.retry?.admission.admissionId ?? null;
+      verdict.hold(retryId === (row?.retriedBy ?? null), 'P2', () => `the retry ${row?.retriedBy} was called ${retryId}`);
+    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
+      const lifeAt = ({ admissions }: Moment) => admissions.get(asked.admissionId);
+      const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+        not_found: (moment) => lifeAt(moment) === undefined,
+        not_unknown: (moment) => lifeAt(moment)?.status !== 'unknown',
+        already_resolved: () => row?.resolution?.action !== asked.action,
+        stale_generation: (moment) => lifeAt(moment)?.executionGeneration !== asked.executionGeneration,
+      };
+      const { reason } = heard.refusal;
+      const wasRight = right[reason];
+      verdict.hold(wasRight !== undefined && this.#wasOnce(asked, wasRight), 'P4', () => `a resolution of ${nameOf(row)} was refused as ${reason}`);
+    }
+  }
+
+  revised(asked: Asked, heard: Heard<{ readonly revision: number }>): void {
+    const { verdict, store } = this.#books;
+    if (heard.kind !== 'done') return;
+    const revision = store.session(asked.sessionId)?.revision ?? 0;
+    verdict.hold(revision >= heard.reply.revision, 'P1', () => 'a hold or release was acknowledged and is not stored');
+  }
+
+  /** A snapshot is one committed instant, and not older than what its process has told before. */
+  snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
+    const { verdict, versions, turnRequests } = this.#books;
+    if (snapshot === null) {
+      verdict.breach('P8', `no snapshot for ${asked.address}`);
+      return;
+    }
+    if (!isOwner(this.#books, process)) return;
+    const { state, messages, pending, partial } = snapshot;
+    const { toldSeq } = asked;
+    verdict.hold(state.seq >= toldSeq, 'P12', () => `a snapshot of ${state.seq} was asked for after news of ${toldSeq}`);
+    const version = versions.get(asked.sessionId)?.get(state.seq);
+    if (!verdict.hold(version !== undefined, 'P1', () => `the snapshot of ${state.seq} was never committed`)) return;
+    if (version === undefined) return;
+    const expectedIds = version.activeIds.slice(-asked.limit).join();
+    const ids = messages.map(({ id }) => id).join();
+    const at = `the snapshot of ${asked.sessionId} at ${state.seq}`;
+    verdict.hold(state.lineage.tipId === version.row.tipId, 'P7', () => `${at} names another tip`);
+    verdict.hold(ids === expectedIds, 'P12', () => `${at} has the messages ${ids} instead of ${expectedIds}`);
+    const more = version.activeIds.length > messages.length;
+    verdict.hold(snapshot.moreMessages === more, 'P12', () => `${at} is wrong about older messages`);
+    const open = pending.map(({ admission }) => `${admission.admissionId} ${admission.status}`).sort();
+    const expectedOpen = [...version.open.values()].map((row) => `${row.admissionId} ${row.status}`).sort();
+    verdict.hold(open.join() === expectedOpen.join(), 'P12', () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`);
+    for (const { admission, payload } of pending) {
+      const text = this.#books.store.prompt(admission.admissionId);
+      verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
+    }
+    if (partial === null) return;
+    const running = [...version.open.values()].find((row) => row.executionGeneration === partial.executionGeneration);
+    const said = (turnRequests.get(running?.admissionId ?? '') ?? []).map((exchange) => exchange.said.join(''));
+    const isTrue = said.some((text) => text.startsWith(partial.text)) && partial.offset === partial.text.length;
+    verdict.hold(isTrue, 'P5', () => `${at} has a partial answer that nobody gave`);
+  }
+
+  /** The newest event of which this process has told anybody. */
+  toldSeq(process: ProcessView, sessionId: string): number {
+    return this.#told.get(`${process.name}/${sessionId}`) ?? 0;
+  }
+
+  /** A durable event of this sequence number has left the process. */
+  told(process: ProcessView, sessionId: string, seq: number): void {
+    const key = `${process.name}/${sessionId}`;
+    this.#told.set(key, Math.max(seq, this.#told.get(key) ?? 0));
+  }
+
+  #rowOf(asked: Asked & { readonly inputId: string }): AdmissionRow | undefined {
+    return [...this.#books.store.admissions(asked.sessionId).values()].find(
+      (row) => row.inputId === asked.inputId && row.principalId === asked.principalId,
+    );
+  }
+
+  #judgeNotFound(process: ProcessView, asked: Asked & { readonly inputId: string }, reason: string): void {
+    const { verdict, store } = this.#books;
+    const row = this.#rowOf(asked);
+    verdict.hold(reason === 'not_found', 'P2', () => `${asked.inputId} was refused as ${reason}`);
+    const missing = this.#wasMissing(asked, row) || store.session(asked.sessionId) === null;
+    verdict.hold(missing || !isOwner(this.#books, process), 'P2', () => `${nameOf(row)} was not found`);
+  }
+
+  /** Whether the admission did not exist yet at some moment since the request arrived. */
+  #wasMissing(asked: Asked, row: AdmissionRow | undefined): boolean {
+    return row === undefined || this.#wasOnce(asked, ({ admissions }) => !admissions.has(row.admissionId));
+  }
+
+  #wasOnce({ sessionId, sinceSeq }: Asked, isTrue: (moment: Moment) => boolean): boolean {
+    return wasOnce(this.#books, sessionId, sinceSeq, isTrue);
+  }
+
+  /** What a receipt says is stored; an owner that was superseded may be behind, but never ahead. */
+  #judgeReceipt(process: ProcessView, asked: Asked, receipt: ReceiptView): AdmissionRow | undefined {
+    const { verdict, store } = this.#books;
+    const { admission, ahead, blockedBy } = receipt;
+    const row = store.admissions(asked.sessionId).get(admission.admissionId);
+    verdict.hold(row !== undefined, 'P1', () => `the receipt of ${nameOf(admission)} came before its commit`);
+    if (row === undefined) return row;
+    const owner = isOwner(this.#books, process);
+    const since = owner ? asked : { ...asked, sinceSeq: 0 };
+    const isTrue = this.#wasOnce(since, (moment) => {
+      const life = moment.admissions.get(admission.admissionId);
+      return (
+        life?.status === admission.status &&
+        life.outcome === admission.outcome &&
+        life.executionGeneration === admission.executionGeneration &&
+        life.revision === admission.revision &&
+        (life.status !== 'queued' || !owner || (aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
+      );
+    });
+    verdict.hold(isTrue, 'P5', () => `a receipt says ${nameOf(admission)}, ${ahead} ahead, [${blockedBy.join()}] of ${nameOf(row)}`);
+    return row;
+  }
+}
+
+function queuedAt({ admissions }: Moment): number {
+  return [...admissions.values()].filter(({ status }) => status === 'queued').length;
+}
+
+function aheadAt({ admissions }: Moment, position: number): number {
+  return [...admissions.values()].filter((life) => life.status !== 'terminal' && life.position < position).length;
+}
+
+function sameBlocks({ admissions, held }: Moment, blockedBy: readonly string[]): boolean {
+  const unknown = [...admissions.values()].some(({ status }) => status === 'unknown');
+  return blockedBy.includes('unknown_execution') === unknown && blockedBy.includes('session_held') === held;
+}
+
+function statusOfTurn({ admissions }: Moment, executionGeneration: number): string {
+  const turn = [...admissions.values()].find((life) => life.executionGeneration === executionGeneration);
+  return turn?.status ?? 'nothing';
+}

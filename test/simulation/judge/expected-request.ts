@@ -1,0 +1,19 @@
+import type { MessageRow, SentMessage } from './rows.ts';
+
+/**
+ * The conversation that a request must carry, made from the rows: each active message once, in order, and behind each
+ * message with calls the results of its calls. A result without a row has a placeholder, whose text is free.
+ */
+export function expectedRequest(active: readonly MessageRow['message'][]): readonly SentMessage[] {
+  return active.flatMap((message, index): SentMessage[] => {
+    if (message.role === 'tool') return [];
+    const calls = message.toolCalls.filter(({ id }, at) => message.toolCalls.findIndex((call) => call.id === id) === at);
+    if (message.text.trim() === '' && calls.length === 0) return [];
+    const results = calls.map(({ id }): SentMessage => {
+      const row = active.slice(index + 1).find((other) => other.toolCallId === id);
+      return { role: 'tool', text: row?.text ?? '', toolCallId: id };
+    });
+    const toolCalls = calls.map(({ id, name }) => ({ id, name, arguments: '{}' }));
+    return [{ role: message.role, text: message.text, toolCalls }, ...results];
+  });
+}

@@ -1,0 +1,69 @@
+import type { EventRow } from './rows.ts';
+
+/** What an admission was at one moment. */
+export interface Life {
+  readonly status: 'queued' | 'started' | 'unknown' | 'terminal';
+  readonly outcome: string | null;
+  readonly executionGeneration: number | null;
+  readonly revision: number;
+  readonly position: number;
+  readonly stopped: boolean;
+}
+
+/** A session right after one of its events: one append may make several of them. */
+export interface Moment {
+  readonly seq: number;
+  readonly admissions: ReadonlyMap<string, Life>;
+  readonly held: boolean;
+  readonly executionGeneration: number;
+}
+
+export const beforeEverything: Moment = { seq: 0, admissions: new Map(), held: false, executionGeneration: 0 };
+
+/** The moment that an event makes. It is the judge's own reading of the log, in a handful of rules. */
+export function momentAfter(before: Moment, event: EventRow): Moment {
+  const moment = { ...before, seq: event.seq };
+  switch (event.type) {
+    case 'session.held':
+      return { ...moment, held: true };
+    case 'session.released':
+      return { ...moment, held: false };
+    case 'admission.queued':
+      return withLife(moment, event.admissionId, {
+        status: 'queued',
+        outcome: null,
+        executionGeneration: null,
+        revision: 1,
+        position: event.admission?.position ?? 0,
+        stopped: false,
+      });
+    case 'admission.cancelled':
+      return changed(moment, event, (life) => ({ status: 'terminal', outcome: 'cancelled', revision: life.revision + 1 }));
+    case 'admission.requeued':
+      return changed(moment, event, () => ({ status: 'queued', executionGeneration: null }));
+    case 'turn.started': {
+      const { executionGeneration } = event;
+      const started = { ...moment, executionGeneration: executionGeneration ?? 0 };
+      return changed(started, event, () => ({ status: 'started', executionGeneration }));
+    }
+    case 'turn.stop_requested':
+      return changed(moment, event, () => ({ stopped: true }));
+    case 'turn.lost':
+      return changed(moment, event, () => ({ status: 'unknown' }));
+    case 'turn.settled':
+      return changed(moment, event, () => ({ status: 'terminal', outcome: event.outcome ?? null }));
+    case 'turn.resolved':
+      return changed(moment, event, () => ({ status: 'terminal', outcome: 'interrupted' }));
+    default:
+      return moment;
+  }
+}
+
+function changed(moment: Moment, event: EventRow, change: (life: Life) => Partial<Life>): Moment {
+  const life = moment.admissions.get(event.admissionId ?? '');
+  return life === undefined ? moment : withLife(moment, event.admissionId, { ...life, ...change(life) });
+}
+
+function withLife(moment: Moment, admissionId: string | null, life: Life): Moment {
+  return { ...moment, admissions: new Map(moment.admissions).set(admissionId ?? '', life) };
+}

@@ -1,0 +1,135 @@
+/*
+ * What the judge sees of the store and of the world: its own words for it. Nothing in this folder imports the program,
+ * so that a fault in the program's types or rules can't be a fault of the judge as well.
+ */
+
+/** A row of `session_admissions`. */
+export interface AdmissionRow {
+  readonly admissionId: string;
+  readonly inputId: string;
+  readonly sessionId: string;
+  readonly principalId: string;
+  readonly seq: number;
+  readonly position: number;
+  readonly revision: number;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly requestDigest: string;
+  readonly payloadDigest: string;
+  readonly ownerEpoch: number | null;
+  readonly executionGeneration: number | null;
+  readonly boundary: string;
+  readonly requeueCount: number;
+  readonly promptMessageId: number | null;
+  readonly stopRequested: object | null;
+  readonly evidence: { readonly boundary: string } | null;
+  readonly failure: { readonly reason: string } | null;
+  readonly resolution: { readonly action: string; readonly by: string } | null;
+  readonly retriedBy: string | null;
+}
+
+/** A row of `messages`. */
+export interface MessageRow {
+  readonly active: boolean;
+  readonly message: {
+    readonly id: number;
+    readonly originId: number;
+    readonly role: string;
+    readonly kind: string;
+    readonly text: string;
+    readonly tokens: number;
+    readonly admissionId: string | null;
+    readonly toolCalls: readonly { readonly id: string; readonly name: string }[];
+    readonly toolCallId: string | null;
+    readonly partial: boolean;
+  };
+}
+
+/** A transcript's row of `sessions`. */
+export interface TranscriptRow {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly endedAt: string | null;
+  readonly endReason: string | null;
+}
+
+/** A row of `session_events`. */
+export interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly epoch: number;
+  readonly admissionId: string | null;
+  readonly executionGeneration: number | null;
+  /** Of `admission.queued`. */
+  readonly admission?: { readonly position: number };
+  /** Of `turn.settled`. */
+  readonly outcome?: string;
+}
+
+/** What belongs to a session as a whole. */
+export interface SessionRow {
+  readonly seq: number;
+  readonly revision: number;
+  readonly executionGeneration: number;
+  readonly held: boolean;
+  readonly tipId: string;
+  /** The compression that has begun and has no end yet. */
+  readonly openCompression: { readonly compressionId: string; readonly epoch: number } | null;
+}
+
+/** The committed rows, as a reader outside of every process sees them. */
+export interface StoreView {
+  epoch(): number;
+  sessionIds(): Iterable<string>;
+  session(sessionId: string): SessionRow | null;
+  admissions(sessionId: string): ReadonlyMap<string, AdmissionRow>;
+  transcripts(sessionId: string): readonly TranscriptRow[];
+  messages(transcriptId: string): ReadonlyMap<number, MessageRow>;
+  events(sessionId: string): readonly EventRow[];
+  /** The text of an admission's prompt. */
+  prompt(admissionId: string): string | null;
+}
+
+/** What the judge knows of a process. */
+export interface ProcessView {
+  readonly name: string;
+  readonly epoch: number;
+  readonly draining: boolean;
+}
+
+/** What was configured: the limits that must be kept. */
+export interface JudgedLimits {
+  readonly maxQueuedPerSession: number;
+  readonly maxLostStarts: number;
+  readonly maxConcurrentTurns: number;
+  readonly maxSteps: number;
+  readonly onUnknown: 'hold' | 'discard';
+}
+
+/** A message of a request as the model server receives it. */
+export interface SentMessage {
+  readonly role: string;
+  readonly text: string;
+  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly toolCallId?: string;
+}
+
+/** One request to the model server and what it brought. */
+export interface Exchange {
+  readonly number: number;
+  readonly process: ProcessView;
+  readonly purpose: string;
+  /** The session whose model was asked; null when the model is not a session's own. */
+  readonly sessionId: string | null;
+  /** The turn that the process says it runs: of its newest acknowledged claim in this session. */
+  readonly turn: { readonly admissionId: string; readonly executionGeneration: number } | null;
+  readonly messages: readonly SentMessage[];
+  readonly toolCount: number;
+  /** What the server has said so far. */
+  readonly said: string[];
+  end: ExchangeEnd | null;
+}
+
+export type ExchangeEnd =
+  | { readonly kind: 'finished'; readonly finishReason: string; readonly toolCalls: number }
+  | { readonly kind: 'failed'; readonly reason: string };

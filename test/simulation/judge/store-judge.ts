@@ -1,0 +1,141 @@
+import { judgeAdmissions, nameOf } from './admissions.ts';
+import { activeMessages } from './books.ts';
+import type { Books } from './books.ts';
+import { beforeEverything, momentAfter } from './moments.ts';
+import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
+import { judgeTranscripts } from './transcripts.ts';
+
+interface Seen {
+  readonly row: SessionRow | null;
+  readonly admissions: ReadonlyMap<string, AdmissionRow>;
+  readonly messages: ReadonlyMap<string, ReadonlyMap<number, MessageRow>>;
+  readonly eventCount: number;
+  readonly endedAdmissions: Set<string>;
+}
+
+/** Looks at the committed rows after every single append. */
+export class StoreJudge {
+  readonly #books: Books;
+  readonly #seen = new Map<string, Seen>();
+  #epoch = 0;
+
+  constructor(books: Books) {
+    this.#books = books;
+  }
+
+  ownerChanged(): void {
+    const epoch = this.#books.store.epoch();
+    this.#books.verdict.hold(epoch === this.#epoch + 1, 'P11', () => `the epoch went from ${this.#epoch} to ${epoch}`);
+    this.#epoch = epoch;
+  }
+
+  sessionChanged(sessionId: string): void {
+    const { store, versions, verdict } = this.#books;
+    const after = store.session(sessionId);
+    if (!verdict.hold(after !== null, 'P1', () => `session ${sessionId} has vanished`) || after === null) return;
+    const seen = this.#seen.get(sessionId) ?? nothingSeen;
+    const admissions = store.admissions(sessionId);
+    const events = store.events(sessionId).slice(seen.eventCount);
+    const change = {
+      sessionId,
+      before: seen.row,
+      after,
+      admissionsBefore: seen.admissions,
+      admissionsAfter: admissions,
+      messagesBefore: seen.messages,
+      events,
+    };
+    const endedAdmissions = seen === nothingSeen ? new Set<string>() : seen.endedAdmissions;
+    this.#judgeLog(sessionId, seen, events, endedAdmissions);
+    this.#judgeSession(sessionId, seen.row, after);
+    judgeAdmissions(this.#books, change);
+    judgeTranscripts(this.#books, change);
+    this.#judgeMoments(sessionId, events, admissions);
+    this.#remember(sessionId, after, admissions, endedAdmissions);
+    const history = versions.get(sessionId) ?? new Map();
+    versions.set(sessionId, history);
+    history.set(after.seq, {
+      row: after,
+      open: new Map([...admissions].filter(([, row]) => row.status !== 'terminal')),
+      activeIds: activeMessages(store, after.tipId).map(({ id }) => id),
+    });
+  }
+
+  /** The log is gapless, is written by the owner only, and ends each admission once. */
+  #judgeLog(sessionId: string, seen: Seen, events: readonly EventRow[], ended: Set<string>): void {
+    const { verdict, store } = this.#books;
+    for (const [index, event] of events.entries()) {
+      const seq = seen.eventCount + index + 1;
+      verdict.hold(event.seq === seq, 'P12', () => `event ${event.seq} of ${sessionId} stands at place ${seq}`);
+      verdict.hold(
+        event.epoch === store.epoch(),
+        'P11',
+        () => `${event.type} of epoch ${event.epoch} was written in epoch ${store.epoch()}`,
+      );
+      if (!terminalEvents.has(event.type)) continue;
+      const id = event.admissionId ?? '';
+      verdict.hold(!ended.has(id), 'P5', () => `${id} ended twice`);
+      ended.add(id);
+    }
+  }
+
+  /** The rows are what the log says. */
+  #judgeMoments(sessionId: string, events: readonly EventRow[], rows: ReadonlyMap<string, AdmissionRow>): void {
+    const { moments, verdict } = this.#books;
+    const past = moments.get(sessionId) ?? [];
+    moments.set(sessionId, past);
+    let moment = past.at(-1) ?? beforeEverything;
+    for (const event of events) {
+      moment = momentAfter(moment, event);
+      past.push(moment);
+    }
+    for (const [admissionId, row] of rows) {
+      const life = moment.admissions.get(admissionId);
+      const same =
+        life?.status === row.status &&
+        life.outcome === row.outcome &&
+        life.executionGeneration === row.executionGeneration &&
+        life.revision === row.revision &&
+        life.position === row.position;
+      verdict.hold(same, 'P5', () => `${nameOf(row)} is not what its events say: ${JSON.stringify(life)}`);
+    }
+  }
+
+  #judgeSession(sessionId: string, before: SessionRow | null, after: SessionRow): void {
+    const { verdict, store } = this.#books;
+    verdict.hold(after.seq === store.events(sessionId).length, 'P12', () => `${sessionId} lost count of its events`);
+    if (before === null) return;
+    verdict.hold(
+      before.executionGeneration <= after.executionGeneration && before.revision <= after.revision,
+      'P4',
+      () => `generation or revision of ${sessionId} went back`,
+    );
+  }
+
+  #remember(
+    sessionId: string,
+    row: SessionRow,
+    admissions: ReadonlyMap<string, AdmissionRow>,
+    endedAdmissions: Set<string>,
+  ): void {
+    const { store } = this.#books;
+    const transcripts = store.transcripts(sessionId);
+    this.#seen.set(sessionId, {
+      row,
+      admissions: new Map(admissions),
+      messages: new Map(transcripts.map(({ id }) => [id, new Map(store.messages(id))])),
+      eventCount: row.seq,
+      endedAdmissions,
+    });
+  }
+}
+
+const terminalEvents = new Set(['admission.cancelled', 'turn.settled', 'turn.resolved']);
+
+const nothingSeen: Seen = {
+  row: null,
+  admissions: new Map(),
+  messages: new Map(),
+  eventCount: 0,
+  endedAdmissions: new Set(),
+};

@@ -1,0 +1,99 @@
+/* P12 on what subscribers receive, and P5: an event is published only after its commit. */
+import { isOwner } from './books.ts';
+import type { Books } from './books.ts';
+import type { ProcessView } from './rows.ts';
+
+export interface StreamedEvent {
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly epoch: number;
+  readonly admissionId: string | null;
+}
+
+/** One subscription on its way from a cursor on. */
+export class JudgedStream {
+  readonly #books: Books;
+  readonly #sessionId: string;
+  #lastSeq: number;
+
+  constructor(books: Books, sessionId: string, afterSeq: number) {
+    this.#books = books;
+    this.#sessionId = sessionId;
+    this.#lastSeq = afterSeq;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** The gateway hands an event over. */
+  published(event: StreamedEvent): void {
+    const { verdict, store } = this.#books;
+    const { type, seq } = event;
+    verdict.hold(seq === this.#lastSeq + 1, 'P12', () => `${type} ${seq} follows on ${this.#lastSeq}`);
+    this.#lastSeq = seq;
+    const row = store.events(this.#sessionId)[seq - 1];
+    const same = row?.type === type && row.epoch === event.epoch && row.admissionId === event.admissionId;
+    verdict.hold(same, 'P5', () => `${type} ${seq} of ${this.#sessionId} was published and is not stored (${row?.type})`);
+  }
+
+  /** The gateway ends the subscription and says how far it came. */
+  gap(lastSeq: number): void {
+    const { verdict } = this.#books;
+    verdict.hold(lastSeq === this.#lastSeq, 'P12', () => `a gap after ${lastSeq} was told after ${this.#lastSeq}`);
+  }
+
+  /** A piece of an answer is passed on while it comes. */
+  live(
+    process: ProcessView,
+    delta: {
+      readonly type: string;
+      readonly admissionId: string;
+      readonly executionGeneration: number;
+      readonly offset: number;
+      readonly text: string;
+    },
+  ): void {
+    if (delta.type !== 'message.delta' || !isOwner(this.#books, process)) return;
+    const exchange = this.#books.turnRequests.get(delta.admissionId)?.at(-1);
+    const said = exchange?.said.join('') ?? '';
+    const isTrue = said.slice(delta.offset, delta.offset + delta.text.length) === delta.text;
+    this.#books.verdict.hold(isTrue, 'P5', () => `a delta of ${delta.admissionId} says what nobody said`);
+  }
+}
+
+/** A client that keeps its place in a session's events over all its subscriptions. */
+export class JudgedReader {
+  readonly #books: Books;
+  readonly #sessionId: string;
+  #cursor = 0;
+
+  constructor(books: Books, sessionId: string) {
+    this.#books = books;
+    this.#sessionId = sessionId;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** A snapshot takes the reader to its instant. */
+  moveTo(seq: number): void {
+    this.#cursor = seq;
+  }
+
+  received(event: StreamedEvent): void {
+    const { seq, type } = event;
+    const { verdict } = this.#books;
+    verdict.hold(seq === this.#cursor + 1, 'P12', () => `a client got ${type} ${seq} after ${this.#cursor}`);
+    this.#cursor = seq;
+  }
+
+  /** Everything has come to rest and the reader listens to a living owner. */
+  atRest(): void {
+    const { verdict, store } = this.#books;
+    const newest = store.session(this.#sessionId)?.seq ?? 0;
+    verdict.hold(this.#cursor === newest, 'P12', () => `a client stands at ${this.#cursor} of ${newest} events at rest`);
+  }
+}

@@ -1,0 +1,34 @@
+/** What was broken: a promise of DESIGN.md, or a rule of the simulation itself. */
+export type Rule =
+  'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P10' | 'P11' | 'P12' | 'P13' | 'bug' | 'rest';
+
+export interface Broken {
+  readonly rule: Rule;
+  /** What was seen, in a sentence. */
+  readonly message: string;
+  readonly step: number;
+}
+
+/** Collects what is broken. The first breach is the one that counts: what follows is often only its shadow. */
+export class Verdict {
+  readonly #now: () => number;
+  #broken: Broken | null = null;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get broken(): Broken | null {
+    return this.#broken;
+  }
+
+  breach(rule: Rule, message: string): void {
+    this.#broken ??= { rule, message, step: this.#now() };
+  }
+
+  /** The message is only made when it is needed. */
+  hold(condition: boolean, rule: Rule, message: () => string): boolean {
+    if (!condition) this.breach(rule, message());
+    return condition;
+  }
+}

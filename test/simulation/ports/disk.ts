@@ -1,0 +1,91 @@
+import type { MemoryStore } from '../../../src/adapters/outbound/memory/memory-store.ts';
+import type { MemoryTables } from '../../../src/adapters/outbound/memory/memory-tables.ts';
+import type { AppendRequest, AppendResult, Ownership } from '../../../src/core/ports/ledger.ts';
+import type { CoreUnderTest } from '../core-under-test.ts';
+
+/** What changes a store. */
+export type Write = { readonly kind: 'ownership' } | { readonly kind: 'append'; readonly request: AppendRequest };
+export type Written = { readonly ownership: Ownership } | { readonly result: AppendResult };
+
+export interface DiskObserver {
+  /** A write is durable; it is seen by every reader from now on. */
+  durable(write: Write): void;
+}
+
+/**
+ * A disk with one store on it, shared by every process. It has two images: what is written, which writers decide on,
+ * and what is durable, which readers see. A crash loses a suffix of what was written and not synced.
+ */
+export class Disk {
+  /** The rows of the durable image. */
+  readonly tables: MemoryTables;
+  readonly durable: MemoryStore;
+  #written: MemoryStore;
+  #unsynced: Write[] = [];
+  /** Written before a sync failed: the next who opens the store may find them, or not. */
+  #limbo: Write[] = [];
+  readonly #observer: DiskObserver;
+
+  constructor(core: CoreUnderTest, observer: DiskObserver) {
+    this.tables = core.emptyTables('store');
+    this.durable = new core.MemoryStore('store', this.tables);
+    this.#written = new core.MemoryStore('store');
+    this.#observer = observer;
+  }
+
+  get unsyncedCount(): number {
+    return this.#unsynced.length;
+  }
+
+  get limboCount(): number {
+    return this.#limbo.length;
+  }
+
+  write(write: Write): Written {
+    const written = applied(this.#written, write);
+    const changes = 'ownership' in written || written.result.kind === 'committed';
+    if (changes) {
+      this.#unsynced.push(write);
+      this.#limbo = []; // Whoever writes next writes over what a failed sync left behind.
+    }
+    return written;
+  }
+
+  /** Everything that is written becomes durable, in its order. */
+  sync(): void {
+    for (const write of this.#unsynced.splice(0)) this.#makeDurable(write);
+  }
+
+  /** The sync failed: nobody sees what was written, and nobody knows whether it is there. */
+  failSync(): void {
+    this.#limbo = this.#unsynced;
+    this.#unsynced = [];
+    this.#written = this.durable.clone();
+  }
+
+  /** The power fails or the writer dies: the last `lost` writes are gone, the others are there. */
+  crash(lost: number): void {
+    if (this.#unsynced.length === 0) return;
+    const kept = this.#unsynced.splice(0, this.#unsynced.length - lost);
+    this.#unsynced = [];
+    for (const write of kept) this.#makeDurable(write);
+    this.#written = this.durable.clone();
+  }
+
+  /** The store is opened anew: the first `found` writes of a failed sync are there after all. */
+  open(found: number): void {
+    const limbo = this.#limbo.splice(0);
+    if (found === 0) return;
+    for (const write of limbo.slice(0, found)) this.#makeDurable(write);
+    this.#written = this.durable.clone();
+  }
+
+  #makeDurable(write: Write): void {
+    applied(this.durable, write);
+    this.#observer.durable(write);
+  }
+}
+
+function applied(store: MemoryStore, write: Write): Written {
+  return write.kind === 'ownership' ? { ownership: store.takeOwnership() } : { result: store.append(write.request) };
+}

@@ -1,0 +1,153 @@
+import type { ToolCall } from '../../../src/core/domain/transcript/message.ts';
+import type { Usage } from '../../../src/core/domain/model/usage.ts';
+import type { FailureKind } from '../../../src/core/domain/model/failure.ts';
+import type { FinishReason, ModelRequest } from '../../../src/core/ports/model-provider.ts';
+import type { Decisions } from '../world/decisions.ts';
+
+/** What a model server does with one request, step by step. */
+export type ModelStep =
+  | { readonly kind: 'text' | 'reasoning'; readonly text: string }
+  | { readonly kind: 'tool_call'; readonly call: ToolCall }
+  | { readonly kind: 'finish'; readonly finishReason: FinishReason; readonly usage: Usage | null }
+  | { readonly kind: 'fail'; readonly reason: FailureKind; readonly usage?: Usage }
+  /** Says nothing more until the adapter gives up. */
+  | { readonly kind: 'hang' }
+  /** The adapter itself breaks, or ends without a result. */
+  | { readonly kind: 'throw' }
+  | { readonly kind: 'vanish' };
+
+export interface ServerWindow {
+  /** The tokens that the server really takes, whatever the catalogue says. */
+  readonly windowTokens: number;
+  /** Whether it gives every answer's calls the same ids again, as some local servers do. */
+  readonly repeatsCallIds: boolean;
+}
+
+/** Decides what becomes of a request. The calmest of all is a short answer. */
+export function scriptFor(
+  request: Pick<ModelRequest, 'purpose' | 'messages'>,
+  number: number,
+  server: ServerWindow,
+  decisions: Decisions,
+): readonly ModelStep[] {
+  const tokens = tokensOf(request.messages);
+  const overflow = decisions.fault('overflow', 2) === 1 || tokens > server.windowTokens;
+  if (request.purpose === 'summary') return summaryScript(number, overflow, decisions);
+  const tools = decisions.fault('tools', toolScripts.length);
+  const bad = decisions.fault('model', modelFaults.length);
+  const length = decisions.fault('long', answerLengths.length);
+  const reported = decisions.fault('usage', reports.length);
+  if (overflow) return [{ kind: 'fail', reason: 'context_overflow', usage: { inputTokens: tokens, outputTokens: 0, totalTokens: tokens } }];
+  const usage = reports[reported]?.(tokens) ?? null;
+  if (tools > 0) return toolScripts[tools]?.(server.repeatsCallIds ? 'call' : `call-${number}`, usage) ?? [];
+  const text = answerText(number, answerLengths[length] ?? 0);
+  return modelFaults[bad]?.(text, usage) ?? [];
+}
+
+/** Characters beyond the short answer. */
+const answerLengths: readonly number[] = [0, 200, 600, 1500];
+
+/** What the server says that a request cost. */
+const reports: readonly ((tokens: number) => Usage | null)[] = [
+  () => null,
+  (tokens) => ({ inputTokens: tokens, outputTokens: 20, totalTokens: tokens + 20 }),
+  (tokens) => ({ inputTokens: 2 * tokens + 100, outputTokens: 20, totalTokens: null }),
+  () => ({ inputTokens: 0, outputTokens: 0, totalTokens: 0 }),
+];
+
+type Answer = (text: string, usage: Usage | null) => readonly ModelStep[];
+
+const answers: Answer = (text, usage) => [
+  ...chunks(text).map((chunk): ModelStep => ({ kind: 'text', text: chunk })),
+  { kind: 'finish', finishReason: 'stop', usage },
+];
+
+const failsAs =
+  (reason: FailureKind): Answer =>
+  () => [{ kind: 'fail', reason }];
+
+/** The first is no fault. */
+const modelFaults: readonly Answer[] = [
+  answers,
+  (text) => [{ kind: 'text', text }, { kind: 'hang' }],
+  () => [{ kind: 'hang' }],
+  (text) => [{ kind: 'text', text }, { kind: 'fail', reason: 'cut_off' }],
+  (text) => [{ kind: 'text', text: text.slice(0, 5) }, { kind: 'vanish' }],
+  failsAs('rate_limited'),
+  failsAs('unavailable'),
+  failsAs('auth'),
+  failsAs('bad_request'),
+  () => [{ kind: 'throw' }],
+  (_text, usage) => [{ kind: 'finish', finishReason: 'stop', usage }],
+  (_text, usage) => [
+    { kind: 'reasoning', text: 'thinking' },
+    { kind: 'text', text: '  ' },
+    { kind: 'finish', finishReason: 'length', usage },
+  ],
+  (text, usage) => [
+    { kind: 'text', text },
+    { kind: 'finish', finishReason: 'length', usage },
+  ],
+];
+
+/** Answers that ask for tools; the first stands for none. */
+const toolScripts: readonly ((ids: string, usage: Usage | null) => readonly ModelStep[])[] = [
+  () => [],
+  (ids, usage) => [toolCall(`${ids}.0`), { kind: 'finish', finishReason: 'tool_calls', usage }],
+  (ids, usage) => [
+    { kind: 'text', text: `I look at ${ids}` },
+    toolCall(`${ids}.0`),
+    toolCall(`${ids}.1`),
+    { kind: 'finish', finishReason: 'tool_calls', usage },
+  ],
+  (ids, usage) => [
+    toolCall(`${ids}.0`, 'no json'),
+    toolCall(`${ids}.0`),
+    { kind: 'finish', finishReason: 'stop', usage },
+  ],
+  (ids) => [toolCall(`${ids}.0`), { kind: 'fail', reason: 'unavailable' }],
+  (ids) => [toolCall(`${ids}.0`), { kind: 'hang' }],
+];
+
+function summaryScript(number: number, overflow: boolean, decisions: Decisions): readonly ModelStep[] {
+  const bad = decisions.fault('summary', summaryFaults.length);
+  if (overflow) return [{ kind: 'fail', reason: 'context_overflow' }];
+  return summaryFaults[bad]?.(`Summary ${number}: what was said before.`, null) ?? [];
+}
+
+/** The first is no fault. */
+const summaryFaults: readonly Answer[] = [
+  answers,
+  (text, usage) => answers(`${text} ${'and more '.repeat(400)}`, usage),
+  (_text, usage) => answers('', usage),
+  (text, usage) => [
+    { kind: 'text', text },
+    { kind: 'finish', finishReason: 'length', usage },
+  ],
+  () => [toolCall('summary-call'), { kind: 'finish', finishReason: 'tool_calls', usage: null }],
+  (_text, usage) => answers('Error: no summary today', usage),
+  failsAs('unavailable'),
+  failsAs('rate_limited'),
+  (text) => [{ kind: 'text', text }, { kind: 'hang' }],
+  (text) => [{ kind: 'text', text }, { kind: 'vanish' }],
+  () => [{ kind: 'throw' }],
+];
+
+function toolCall(id: string, args = '{"path":"a.txt"}'): ModelStep {
+  return { kind: 'tool_call', call: { id, name: 'no_such_tool', arguments: args } };
+}
+
+function answerText(number: number, more: number): string {
+  return `Answer ${number}.${' word'.repeat(more / 5)}`;
+}
+
+function chunks(text: string): readonly string[] {
+  if (text.length < 12) return text === '' ? [] : [text];
+  const middle = Math.floor(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+}
+
+/** The server's own way of counting: it need not agree with the gateway's. */
+export function tokensOf(messages: ModelRequest['messages']): number {
+  return messages.reduce((sum, message) => sum + Math.ceil(message.text.length / 4) + 4, 0);
+}

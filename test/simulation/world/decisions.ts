@@ -1,0 +1,135 @@
+import { Random } from './random.ts';
+
+/** What the world does to the processes after a step, beside the faults of single calls. */
+export type Blow =
+  /** The owner dies at once; the next one starts. */
+  | 'kill'
+  /** Everything dies at once: owner, paused owners, connections. */
+  | 'kill_all'
+  /** The owner freezes and another one takes the store over. */
+  | 'pause'
+  /** The frozen owners go on as if nothing had happened. */
+  | 'wake'
+  /** A client's connection breaks. */
+  | 'hang_up';
+
+/**
+ * Everything that chance decides in a history, in lists that can be shrunk one by one. A list that ends early, or a
+ * name that is missing, stands for the calmest choice.
+ */
+export interface Chances {
+  /** Which of the tasks runs next: an index, taken modulo the number of tasks. 0 is the oldest. */
+  readonly picks: readonly number[];
+  /** Faults of single calls: `<name>#<how many times this was asked before>` → which fault. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly blows: readonly { readonly step: number; readonly blow: Blow }[];
+}
+
+/** The source of every choice. Nothing else in the simulator is random. */
+export interface Decisions {
+  pick(count: number): number;
+  /** 0 for nothing special, else which of the other `options - 1` things happens. */
+  fault(name: string, options: number): number;
+  blowAfter(step: number, allowed: readonly Blow[]): Blow | null;
+  /** From now on nothing bad happens; tasks are still picked at random. */
+  calmDown(): void;
+  /** What was decided so far, ready to be decided again. */
+  readonly made: Chances;
+}
+
+export interface FaultRates {
+  /** Probabilities by fault name; the part before a `:` counts for all that begin with it. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Probabilities for each step. */
+  readonly blows: Readonly<Record<Blow, number>>;
+  /** How often the oldest task is picked without drawing. */
+  readonly calm: number;
+}
+
+/** Draws from a seed, and writes down what was drawn. */
+export class DrawnDecisions implements Decisions {
+  readonly #random: Random;
+  readonly #rates: FaultRates;
+  readonly #asked = new Map<string, number>();
+  readonly #picks: number[] = [];
+  readonly #faults: Record<string, number> = {};
+  readonly #blows: { step: number; blow: Blow }[] = [];
+  #calm = false;
+
+  constructor(seed: number, rates: FaultRates) {
+    this.#random = new Random(seed);
+    this.#rates = rates;
+  }
+
+  get made(): Chances {
+    return { picks: this.#picks, faults: this.#faults, blows: this.#blows };
+  }
+
+  pick(count: number): number {
+    const index = this.#random.chance(this.#rates.calm) ? 0 : this.#random.below(count);
+    this.#picks.push(index);
+    return index;
+  }
+
+  fault(name: string, options: number): number {
+    if (this.#calm) return 0;
+    const asked = this.#asked.get(name) ?? 0;
+    this.#asked.set(name, asked + 1);
+    const rate = this.#rates.faults[name] ?? 0;
+    if (rate === 0 || !this.#random.chance(rate)) return 0;
+    const value = 1 + this.#random.below(options - 1);
+    this.#faults[`${name}#${asked}`] = value;
+    return value;
+  }
+
+  blowAfter(step: number, allowed: readonly Blow[]): Blow | null {
+    if (this.#calm) return null;
+    for (const blow of allowed) {
+      const rate = this.#rates.blows[blow];
+      if (rate === 0 || !this.#random.chance(rate)) continue;
+      this.#blows.push({ step, blow });
+      return blow;
+    }
+    return null;
+  }
+
+  calmDown(): void {
+    this.#calm = true;
+  }
+}
+
+/** Decides what was written down. */
+export class WrittenDecisions implements Decisions {
+  readonly made: Chances;
+  readonly #asked = new Map<string, number>();
+  readonly #blows: ReadonlyMap<number, Blow>;
+  #picked = 0;
+  #calm = false;
+
+  constructor(chances: Chances) {
+    this.made = chances;
+    this.#blows = new Map(chances.blows.map(({ step, blow }) => [step, blow]));
+  }
+
+  pick(count: number): number {
+    const index = this.made.picks[this.#picked] ?? 0;
+    this.#picked += 1;
+    return index % count;
+  }
+
+  fault(name: string, options: number): number {
+    if (this.#calm) return 0;
+    const asked = this.#asked.get(name) ?? 0;
+    this.#asked.set(name, asked + 1);
+    return (this.made.faults[`${name}#${asked}`] ?? 0) % options;
+  }
+
+  blowAfter(step: number, allowed: readonly Blow[]): Blow | null {
+    const blow = this.#calm ? undefined : this.#blows.get(step);
+    return blow !== undefined && allowed.includes(blow) ? blow : null;
+  }
+
+  calmDown(): void {
+    this.#calm = true;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Command } from '../../src/core/domain/session/commands.ts';
+import { aDraft, anAnswer, aPayload, aPrincipal, aSummary } from './builders.ts';
+import { admissionIdOf } from './history.ts';
+
+/* Commands that fit the events of `history.ts`: `submit(2)` asks for what `queued(2)` tells. */
+
+export function submit(n: number, overrides: Partial<Command<'submit'>> = {}): Command<'submit'> {
+  return {
+    kind: 'submit',
+    admissionId: admissionIdOf(n),
+    inputId: `input-${String(n)}`,
+    principalId: aPrincipal,
+    requestDigest: `digest-of-request-${String(n)}`,
+    payload: aPayload(),
+    payloadDigest: `digest-of-payload-${String(n)}`,
+    known: undefined,
+    ...overrides,
+  };
+}
+
+export function receipt(n: number, overrides: Partial<Command<'receipt'>> = {}): Command<'receipt'> {
+  return { kind: 'receipt', key: { admissionId: admissionIdOf(n) }, known: undefined, ...overrides };
+}
+
+export function cancel(n: number, overrides: Partial<Command<'cancel'>> = {}): Command<'cancel'> {
+  return { kind: 'cancel', key: { admissionId: admissionIdOf(n) }, revision: null, known: undefined, ...overrides };
+}
+
+export function interrupt(executionGeneration: number, by: string = aPrincipal): Command<'interrupt'> {
+  return { kind: 'interrupt', executionGeneration, by };
+}
+
+export function resolveUnknown(
+  n: number,
+  overrides: Partial<Command<'resolve_unknown'>> = {},
+): Command<'resolve_unknown'> {
+  return {
+    kind: 'resolve_unknown',
+    admissionId: admissionIdOf(n),
+    executionGeneration: 1,
+    action: 'discard',
+    by: aPrincipal,
+    retryAdmissionId: 'admission-of-retry',
+    known: undefined,
+    ...overrides,
+  };
+}
+
+export function hold(overrides: Partial<Command<'hold'>['hold']> = {}): Command<'hold'> {
+  return { kind: 'hold', hold: { reason: 'operator', until: null, by: aPrincipal, ...overrides } };
+}
+
+export const release: Command<'release'> = { kind: 'release', by: aPrincipal };
+
+/** Without a prompt the turn starts at boundary `none`. */
+export function claim(n: number, prompt: Command<'claim'>['prompt'] = null): Command<'claim'> {
+  return { kind: 'claim', admissionId: admissionIdOf(n), prompt };
+}
+
+export function dispatch(n: number, executionGeneration = 1): Command<'dispatch'> {
+  return { kind: 'dispatch', executionGeneration, prompt: aDraft({ admissionId: admissionIdOf(n) }) };
+}
+
+export function append(overrides: Partial<Command<'append'>> = {}): Command<'append'> {
+  return { kind: 'append', executionGeneration: 1, messages: [], step: 2, contextTokens: null, ...overrides };
+}
+
+export function settle(overrides: Partial<Command<'settle'>> = {}): Command<'settle'> {
+  return {
+    kind: 'settle',
+    executionGeneration: 1,
+    outcome: 'completed',
+    answer: anAnswer(),
+    step: 1,
+    failure: null,
+    usage: null,
+    contextTokens: null,
+    ...overrides,
+  };
+}
+
+export function startCompression(overrides: Partial<Command<'start_compression'>> = {}): Command<'start_compression'> {
+  return {
+    kind: 'start_compression',
+    compressionId: 'compression-1',
+    trigger: 'preflight',
+    executionGeneration: 1,
+    tokensBefore: 100,
+    ...overrides,
+  };
+}
+
+export function rotate(overrides: Partial<Command<'rotate'>> = {}): Command<'rotate'> {
+  return {
+    kind: 'rotate',
+    compressionId: 'compression-1',
+    executionGeneration: 1,
+    plan: { head: [], middle: [], tail: [] },
+    childTranscript: 'transcript-2',
+    summary: aSummary(),
+    tokensBefore: 100,
+    tokensAfter: 40,
+    model: 'summary-model',
+    usage: null,
+    ...overrides,
+  };
+}
+
+export function failCompression(overrides: Partial<Command<'fail_compression'>> = {}): Command<'fail_compression'> {
+  return {
+    kind: 'fail_compression',
+    compressionId: 'compression-1',
+    failure: {
+      reason: 'unavailable',
+      message: 'The model is down.',
+      retryable: true,
+      providerStatus: 503,
+      retryAfterMs: null,
+    },
+    usage: null,
+    opensBreaker: true,
+    ...overrides,
+  };
+}
+
+export function recover(onUnknown: 'hold' | 'discard' = 'hold'): Command<'recover'> {
+  return { kind: 'recover', onUnknown };
+}

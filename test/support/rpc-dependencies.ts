@@ -1,0 +1,34 @@
+import { CountingIds } from '../../src/adapters/outbound/memory/counting-ids.ts';
+import type { RpcDependencies } from '../../src/adapters/inbound/rpc/dependencies.ts';
+import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
+import { defaultConnectionLimits } from '../../src/protocol/limits.ts';
+import type { MemoryGateway } from './memory-gateway.ts';
+
+/** What the methods of the protocol are made of, with the real core on memory adapters behind them. */
+export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDependencies> = {}): RpcDependencies {
+  return {
+    sessions: core.sessions,
+    createSession: core.createSession,
+    submitPrompt: core.submitPrompt,
+    readSnapshot: core.gateway.readSnapshot,
+    readGatewayStatus: core.gateway.status,
+    phase: core.gateway.phase,
+    subscribe: makeSubscribe({
+      hub: core.hub,
+      queries: core.queries,
+      pageSize: 50,
+      onError: (error) => {
+        core.logger.error('a subscription could not read the log', { error });
+      },
+    }),
+    queries: core.queries,
+    hub: core.hub,
+    ids: new CountingIds('rpc'),
+    clock: core.clock,
+    logger: core.logger,
+    limits: defaultConnectionLimits,
+    identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
+    checkNewSession: () => [],
+    ...overrides,
+  };
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { temporaryHome } from '../config/temporary-home.ts';
+import { FakeGateway, Refused, type Script } from './fake-gateway.ts';
+import { documentOf, errorOf, runCommand } from './run-command.ts';
+import { aMessage, aReceipt, aSnapshot, completed, lost } from './wire-builders.ts';
+
+describe('wait', () => {
+  const ended: Script = {
+    'session.resume': () => aSnapshot({ messages: [aMessage()] }),
+    'prompt.receipt': (params) =>
+      params.admission_id === 'mine'
+        ? new Refused('not_found', 'No such admission.', { what: 'admission' })
+        : aReceipt(),
+    'prompt.wait': () => ({ ...aReceipt(completed), settled: true }),
+  };
+
+  test('prints the answer of an admission', async () => {
+    const { home } = await given(ended);
+
+    expect(await runCommand(['wait', 's1', 'a1', '--home', home])).toEqual({
+      code: 0,
+      stdout: 'The answer.\n',
+      stderr: '',
+    });
+  });
+
+  test('takes the input id as well', async () => {
+    const { home, gateway } = await given(ended);
+
+    expect(await runCommand(['wait', 's1', 'mine', '--home', home])).toMatchObject({ code: 0 });
+    expect(gateway.paramsOf('prompt.receipt')).toEqual([
+      { session_id: 's1', admission_id: 'mine' },
+      { session_id: 's1', input_id: 'mine' },
+    ]);
+  });
+
+  test('gives up after its timeout with 1, and says that the prompt goes on', async () => {
+    const { home } = await given({
+      ...ended,
+      'session.resume': () => aSnapshot(),
+      'prompt.wait': () => ({ ...aReceipt({ status: 'started' }), settled: false }),
+    });
+
+    const { code, stderr } = await runCommand(['wait', 's1', 'a1', '--timeout', '0', '--home', home]);
+
+    expect(code).toBe(1);
+    expect(stderr).toBe('Running.\nThe time is up; the prompt goes on: holdfast wait s1 a1\n');
+  });
+
+  test('says where a session is not known', async () => {
+    const { home } = await given({
+      'prompt.receipt': () => new Refused('not_found', 'No such session.', { what: 'session' }),
+    });
+
+    expect(await runCommand(['wait', 'nowhere', 'a1', '--home', home])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No such session.\n',
+    });
+  });
+});
+
+describe('queue', () => {
+  const prompts = [
+    { ...aReceipt(lost), text: 'Send the mail\nto everybody' },
+    {
+      ...aReceipt({ admission_id: 'a2', input_id: 'i2', sequence: 2, ahead: 1, blocked_by: ['unknown_execution'] }),
+      text: 'x'.repeat(200),
+    },
+  ];
+
+  test('lists the prompts in their order with what each waits for, and fits a terminal', async () => {
+    const { home } = await given({ 'prompt.list': () => ({ session_id: 's1', prompts, next_cursor: null }) });
+
+    const { code, stdout } = await runCommand(['queue', 's1', '--home', home], { terminal: true });
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(code).toBe(0);
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toContain('fate unknown: its process was lost after a tool may have been called');
+    expect(lines[2]).toContain('queued, 1 ahead; waits until the lost turn before it is resolved');
+  });
+
+  test('reads page after page', async () => {
+    const { home, gateway } = await given({
+      'prompt.list': ({ cursor }) =>
+        cursor === undefined
+          ? { session_id: 's1', prompts: prompts.slice(0, 1), next_cursor: 'next' }
+          : { session_id: 's1', prompts: prompts.slice(1), next_cursor: null },
+    });
+
+    const { stdout } = await runCommand(['queue', 's1', '--all', '--json', '--home', home]);
+
+    expect(documentOf(stdout)).toEqual({ session_id: 's1', prompts });
+    expect(gateway.paramsOf('prompt.list')).toMatchObject([{ include: 'all' }, { include: 'all', cursor: 'next' }]);
+  });
+
+  test('says when it is empty', async () => {
+    const { home } = await given({ 'prompt.list': () => ({ session_id: 's1', prompts: [], next_cursor: null }) });
+
+    expect(await runCommand(['queue', 's1', '--home', home])).toMatchObject({
+      stdout: 'Nothing waits and nothing runs.\n',
+    });
+  });
+});
+
+describe('resolve', () => {
+  const oneLost: Script = {
+    'prompt.list': () => ({ session_id: 's1', prompts: [{ ...aReceipt(lost), text: 'x' }], next_cursor: null }),
+    'prompt.receipt': () => aReceipt(lost),
+    'prompt.resolve_unknown': ({ action }) => ({
+      ...aReceipt({ status: 'terminal', outcome: 'interrupted', execution_generation: 7 }),
+      retry: action === 'retry' ? aReceipt({ admission_id: 'a9', input_id: 'i1~1' }) : null,
+    }),
+  };
+
+  test('without a decision shows what is known and changes nothing', async () => {
+    const { home, gateway } = await given(oneLost);
+
+    const { code, stderr } = await runCommand(['resolve', 's1', '--home', home]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'Its turn began at 2030-01-01T00:00:01.000Z and was lost at 2030-01-01T00:00:09.000Z, in step 2.',
+    );
+    expect(stderr).toContain('Tool calls without a result: send_mail');
+    expect(stderr).toContain('holdfast resolve s1 --discard');
+    expect(gateway.paramsOf('prompt.resolve_unknown')).toEqual([]);
+  });
+
+  test.each([
+    ['--discard', 'discard'],
+    ['--retry', 'retry'],
+  ])('%s carries the generation of the turn that was looked at', async (flag, action) => {
+    const { home, gateway } = await given(oneLost);
+
+    expect(await runCommand(['resolve', 's1', flag, '--home', home])).toMatchObject({ code: 0 });
+    expect(gateway.paramsOf('prompt.resolve_unknown')).toEqual([
+      { session_id: 's1', admission_id: 'a1', execution_generation: 7, action },
+    ]);
+  });
+
+  test('--retry shows the new admission', async () => {
+    const { home } = await given(oneLost);
+
+    const { stdout } = await runCommand(['resolve', 's1', 'a1', '--retry', '--home', home]);
+
+    expect(stdout).toBe('a1  interrupted\na9  queued, 0 ahead (input id i1~1)\n');
+  });
+
+  test('cannot be both', async () => {
+    const { home, gateway } = await given(oneLost);
+
+    expect(await runCommand(['resolve', 's1', '--retry', '--discard', '--home', home])).toMatchObject({ code: 2 });
+    expect(gateway.calls).toEqual([]);
+  });
+
+  test('ends with 1 when nothing is lost', async () => {
+    const { home } = await given({ 'prompt.list': () => ({ session_id: 's1', prompts: [], next_cursor: null }) });
+
+    const { code, stderr } = await runCommand(['resolve', 's1', '--discard', '--json', '--home', home]);
+
+    expect(code).toBe(1);
+    expect(errorOf(stderr)).toMatchObject({ reason: 'not_unknown' });
+  });
+});
+
+describe('interrupt', () => {
+  test('stops the turn that runs, by its generation', async () => {
+    const running = {
+      admission_id: 'a1',
+      input_id: 'i1',
+      execution_generation: 5,
+      step: 1,
+      boundary: 'model',
+      started_at: '2030-01-01T00:00:00.000Z',
+      stop_requested: false,
+    } as const;
+    const { home, gateway } = await given({
+      'session.resume': () => aSnapshot({ running }),
+      'session.interrupt': (params) => ({
+        session_id: 's1',
+        admission_id: 'a1',
+        execution_generation: params.execution_generation,
+      }),
+    });
+
+    expect(await runCommand(['interrupt', 's1', '--home', home])).toMatchObject({ code: 0 });
+    expect(gateway.paramsOf('session.interrupt')).toEqual([{ session_id: 's1', execution_generation: 5 }]);
+  });
+
+  test('ends with 1 when no turn runs', async () => {
+    const { home } = await given({ 'session.resume': () => aSnapshot() });
+
+    expect(await runCommand(['interrupt', 's1', '--home', home])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No turn of this session runs.\n',
+    });
+  });
+});
+
+async function given(script: Script): Promise<{ readonly home: string; readonly gateway: FakeGateway }> {
+  const home = temporaryHome();
+  return { home, gateway: await FakeGateway.start(home, script) };
+}

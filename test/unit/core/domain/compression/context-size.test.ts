@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { contextSize } from '../../../../../src/core/domain/compression/context-size.ts';
+import { aMessage } from '../../../../support/builders.ts';
+import { stateAfter } from '../../../../support/given.ts';
+import {
+  answered,
+  compressionCompleted,
+  compressionStarted,
+  created,
+  prompted,
+  queued,
+  settled,
+  started,
+} from '../../../../support/history.ts';
+
+const nothing = { systemTokens: 0, toolTokens: 0, promptTokens: 0 };
+const conversation = (contextTokens: number | null) => [
+  created(),
+  queued(1),
+  started(1),
+  prompted(1, { id: 1, tokens: 10 }),
+  answered(1, { id: 2, tokens: 20 }, { contextTokens }),
+];
+
+describe('the local count', () => {
+  test('is of everything that will be sent', () => {
+    const size = contextSize(stateAfter(...conversation(null)), {
+      systemTokens: 100,
+      toolTokens: 200,
+      promptTokens: 5,
+    });
+
+    expect(size).toEqual({ localTokens: 335, reportedTokens: null, tokens: 335 });
+  });
+
+  test('decides where the provider has reported nothing', () => {
+    expect(contextSize(stateAfter(...conversation(null)), nothing).tokens).toBe(30);
+  });
+
+  test('of an empty session is what it carries', () => {
+    expect(contextSize(stateAfter(created()), { ...nothing, promptTokens: 7 })).toEqual({
+      localTokens: 7,
+      reportedTokens: null,
+      tokens: 7,
+    });
+  });
+});
+
+describe('the size that the provider has reported', () => {
+  test('decides where it is larger than the local count', () => {
+    expect(contextSize(stateAfter(...conversation(500)), nothing)).toEqual({
+      localTokens: 30,
+      reportedTokens: 500,
+      tokens: 500,
+    });
+  });
+
+  test('never lowers the local count', () => {
+    expect(contextSize(stateAfter(...conversation(12)), nothing)).toEqual({
+      localTokens: 30,
+      reportedTokens: 12,
+      tokens: 30,
+    });
+  });
+
+  test('grows by what was added since and by the pending prompt, and has counted system and tools already', () => {
+    const state = stateAfter(...conversation(500), answered(1, { id: 3, tokens: 40 }));
+
+    const size = contextSize(state, { systemTokens: 100, toolTokens: 200, promptTokens: 5 });
+
+    expect(size).toEqual({ localTokens: 375, reportedTokens: 545, tokens: 545 });
+  });
+
+  test('is forgotten by a compression', () => {
+    const summary = aMessage({ id: 3, kind: 'summary', tokens: 9, admissionId: null });
+    const state = stateAfter(...conversation(500), compressionStarted(1), compressionCompleted(1, { summary }));
+
+    expect(contextSize(state, nothing)).toEqual({ localTokens: 9, reportedTokens: null, tokens: 9 });
+  });
+
+  test('is forgotten when messages are hidden', () => {
+    const state = stateAfter(...conversation(500), settled(1, { outcome: 'failed', hidden: [1, 2] }));
+
+    expect(contextSize(state, nothing)).toEqual({ localTokens: 0, reportedTokens: null, tokens: 0 });
+  });
+
+  test('outlives the turn that it was reported in', () => {
+    const state = stateAfter(...conversation(500), settled(1), queued(2));
+
+    expect(contextSize(state, { ...nothing, promptTokens: 5 }).tokens).toBe(505);
+  });
+});
