@@ -42,6 +42,14 @@ export const fixes: readonly Patch[] = [
         this.#mailbox.unshift(...batch.slice(plan.decisions.length));
       }`,
   },
+  { // F9 submit, cancel, submit
+    file: 'core/use-cases/session-actor.ts',
+    from: `    for (const { command } of batch) {
+      const decision`,
+    to: `    for (const { command } of batch) {
+      if (command.kind === 'submit' && events.some((event) => event.type === 'admission.queued' && event.admission.inputId === command.inputId && event.admission.principalId === command.principalId) && !state?.open.some((open) => open.inputId === command.inputId && open.principalId === command.principalId)) break;
+      const decision`,
+  },
   { // F3 blank partial
     file: 'core/domain/turn/close-turn.ts',
     from: `end.partial === null ?`,

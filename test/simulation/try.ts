@@ -12,7 +12,7 @@ for (let i = from; i < from + count; i++) {
   const run = await runHistory(drawHistory(seedOf(1, i)), core, { keepTrace: keep });
   steps += run.steps;
   if (keep) { console.log(run.trace.join('\n')); console.log(JSON.stringify(run.history.settings)); }
-  if (run.broken) { const k = run.broken.rule + ' ' + run.broken.message.slice(0, 600).replace(/file:\S+\/(\S+)\)/g, '$1').replace(/p\d+-\S+/g, 'ID').replace(/\d+/g, 'N'); bad.set(k, [...(bad.get(k) ?? []), i]); }
+  if (run.broken) { if (keep) console.log(run.broken.message); const k = run.broken.rule + ' ' + run.broken.message.slice(0, 600).replace(/file:\S+\/(\S+)\)/g, '$1').replace(/p\d+-\S+/g, 'ID').replace(/\d+/g, 'N'); bad.set(k, [...(bad.get(k) ?? []), i]); }
 }
 const ms = performance.now() - t; const cpu = process.cpuUsage(c0).user / 1000;
 console.log(`${count} histories, ${(steps / count).toFixed(0)} steps each, ${(count / ms * 1000).toFixed(0)}/s wall, ${(count / cpu * 1000).toFixed(0)}/s cpu`);

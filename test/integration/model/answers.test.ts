@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { frames, rawStream, reasoningAnswer, textAnswer, toolCallAnswer } from '../../support/loopback-model/answers.ts';
+import {
+  frames,
+  rawStream,
+  reasoningAnswer,
+  textAnswer,
+  toolCallAnswer,
+} from '../../support/loopback-model/answers.ts';
 import { aRig, callsOf, endOf, failureOf, reasoningOf, textOf } from './harness.ts';
 
 const chunk = (delta: object, finishReason: string | null = null, more: object = {}) => ({
@@ -18,7 +24,12 @@ describe('an answer that goes well', () => {
       { kind: 'text', text: 'Hello ' },
       { kind: 'text', text: 'to ' },
       { kind: 'text', text: 'you' },
-      { kind: 'finished', finishReason: 'stop', usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 }, parts: null },
+      {
+        kind: 'finished',
+        finishReason: 'stop',
+        usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+        parts: null,
+      },
     ]);
   });
 
@@ -115,7 +126,12 @@ describe('an answer that goes well', () => {
 
     expect(await ask()).toEqual([
       { kind: 'text', text: 'Whole' },
-      { kind: 'finished', finishReason: 'stop', usage: { inputTokens: 7, outputTokens: 1, totalTokens: 8 }, parts: null },
+      {
+        kind: 'finished',
+        finishReason: 'stop',
+        usage: { inputTokens: 7, outputTokens: 1, totalTokens: 8 },
+        parts: null,
+      },
     ]);
   });
 });
@@ -124,8 +140,16 @@ describe('usage', () => {
   it.each<[string, Readonly<Record<string, unknown>> | null, unknown]>([
     ['is null when it is missing', null, null],
     ['is null when it is all zero', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, null],
-    ['has null for a number that is missing', { prompt_tokens: 12 }, { inputTokens: 12, outputTokens: null, totalTokens: null }],
-    ['has null for a number that is no number', { prompt_tokens: '12', total_tokens: 20 }, { inputTokens: null, outputTokens: null, totalTokens: 20 }],
+    [
+      'has null for a number that is missing',
+      { prompt_tokens: 12 },
+      { inputTokens: 12, outputTokens: null, totalTokens: null },
+    ],
+    [
+      'has null for a number that is no number',
+      { prompt_tokens: '12', total_tokens: 20 },
+      { inputTokens: null, outputTokens: null, totalTokens: 20 },
+    ],
   ])('%s', async (_, usage, expected) => {
     const { ask } = await aRig(textAnswer('Yes', { usage }));
 
@@ -138,12 +162,17 @@ describe('usage', () => {
     ['null', { choices: null, usage: { prompt_tokens: 43, completion_tokens: 13, total_tokens: 56 } }],
     ['missing', { usage: { prompt_tokens: 43, completion_tokens: 13, total_tokens: 56 } }],
   ])('is taken from a chunk whose choices are %s, wherever it stands, and makes no text', async (_, usageChunk) => {
-    const { ask } = await aRig(frames([{ choices: [], prompt_filter_results: [] }, usageChunk, piece('Yes'), stop, usageChunk]));
+    const { ask } = await aRig(
+      frames([{ choices: [], prompt_filter_results: [] }, usageChunk, piece('Yes'), stop, usageChunk]),
+    );
 
     const events = await ask();
 
     expect(textOf(events)).toBe('Yes');
-    expect(endOf(events)).toMatchObject({ kind: 'finished', usage: { inputTokens: 43, outputTokens: 13, totalTokens: 56 } });
+    expect(endOf(events)).toMatchObject({
+      kind: 'finished',
+      usage: { inputTokens: 43, outputTokens: 13, totalTokens: 56 },
+    });
   });
 });
 
@@ -170,7 +199,9 @@ describe('odd but legal streams', () => {
 
   // F53
   it('survives characters, line ends and events that are split between packets', async () => {
-    const bytes = Buffer.from(`: hello\r\n\r\ndata: ${JSON.stringify(piece('Grüße, 世界 🎉'))}\r\n\r\ndata:${JSON.stringify(stop)}\r\n\r\ndata: [DONE]\r\n\r\n`);
+    const bytes = Buffer.from(
+      `: hello\r\n\r\ndata: ${JSON.stringify(piece('Grüße, 世界 🎉'))}\r\n\r\ndata:${JSON.stringify(stop)}\r\n\r\ndata: [DONE]\r\n\r\n`,
+    );
     const { ask } = await aRig(rawStream([...bytes].map((byte) => Uint8Array.of(byte))));
 
     const events = await ask();
@@ -180,7 +211,9 @@ describe('odd but legal streams', () => {
   });
 
   it('survives missing blank lines and heartbeats without data', async () => {
-    const { ask } = await aRig(rawStream([`data:\n\ndata: ${JSON.stringify(piece('Yes'))}\ndata: ${JSON.stringify(stop)}\n\n`, 'data: [DONE]']));
+    const { ask } = await aRig(
+      rawStream([`data:\n\ndata: ${JSON.stringify(piece('Yes'))}\ndata: ${JSON.stringify(stop)}\n\n`, 'data: [DONE]']),
+    );
 
     const events = await ask();
 
@@ -189,7 +222,11 @@ describe('odd but legal streams', () => {
   });
 
   it('takes a stream whose content type is wrong', async () => {
-    const { ask } = await aRig((call) => call.send(200, `data: ${JSON.stringify(piece('Yes'))}\n\ndata: ${JSON.stringify(stop)}\n\n`, { 'content-type': 'application/json' }));
+    const { ask } = await aRig((call) =>
+      call.send(200, `data: ${JSON.stringify(piece('Yes'))}\n\ndata: ${JSON.stringify(stop)}\n\n`, {
+        'content-type': 'application/json',
+      }),
+    );
 
     expect(textOf(await ask())).toBe('Yes');
   });
@@ -234,7 +271,9 @@ describe('tool calls', () => {
   // D1, D2
   it.each(['{', '{"time": 2'])('are no calls when the stream ends inside the arguments %s', async (partial) => {
     const { ask } = await aRig((call) => {
-      call.delta({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'write_file', arguments: partial } }] });
+      call.delta({
+        tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'write_file', arguments: partial } }],
+      });
       call.end();
     });
 
@@ -246,7 +285,9 @@ describe('tool calls', () => {
 
   // D5, D8: what cut arguments mean is for the one who runs tools; here they stay what the model wrote.
   it('bring arguments that the output limit cut just as they are, with the reason "length"', async () => {
-    const { ask } = await aRig(toolCallAnswer([{ id: 'a', name: 'run', arguments: '{"code":"aaaa' }], { finishReason: 'length' }));
+    const { ask } = await aRig(
+      toolCallAnswer([{ id: 'a', name: 'run', arguments: '{"code":"aaaa' }], { finishReason: 'length' }),
+    );
 
     const events = await ask();
 
@@ -264,7 +305,10 @@ describe('tool calls', () => {
       ]),
     );
 
-    expect(callsOf(await ask())).toEqual([['a', 'search', '{"q":1}'], ['b', 'search', '{"q":2}']]);
+    expect(callsOf(await ask())).toEqual([
+      ['a', 'search', '{"q":1}'],
+      ['b', 'search', '{"q":2}'],
+    ]);
   });
 
   // D20
@@ -278,7 +322,10 @@ describe('tool calls', () => {
       ]),
     );
 
-    expect(callsOf(await ask())).toEqual([['a', 'get_weather', '{"city":"Bern"}'], ['b', 'get_time', '{}']]);
+    expect(callsOf(await ask())).toEqual([
+      ['a', 'get_weather', '{"city":"Bern"}'],
+      ['b', 'get_time', '{}'],
+    ]);
   });
 
   it('get ids of their own where the server gave none, or one that the transcript has already', async () => {
@@ -298,11 +345,16 @@ describe('tool calls', () => {
       ],
     });
 
-    expect(callsOf(events)).toEqual([['made-1', 'f', '{}'], ['made-2', 'g', '{}']]);
+    expect(callsOf(events)).toEqual([
+      ['made-1', 'f', '{}'],
+      ['made-2', 'g', '{}'],
+    ]);
   });
 
   it('without a name fail the step instead of poisoning the transcript', async () => {
-    const { ask } = await aRig(frames([chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'tool_calls')]));
+    const { ask } = await aRig(
+      frames([chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'tool_calls')]),
+    );
 
     const events = await ask();
 
@@ -311,7 +363,9 @@ describe('tool calls', () => {
   });
 
   it('bring the reasoning along that the provider wants back with their results', async () => {
-    const { ask, model } = await aRig(toolCallAnswer([{ id: 'a', name: 'f', arguments: '{}' }], { reasoning: 'I need f' }));
+    const { ask, model } = await aRig(
+      toolCallAnswer([{ id: 'a', name: 'f', arguments: '{}' }], { reasoning: 'I need f' }),
+    );
 
     const end = endOf(await ask());
     const parts = end.kind === 'finished' ? end.parts : null;
@@ -330,7 +384,16 @@ describe('tool calls', () => {
   it('hand a thought signature back as it came', async () => {
     const { ask, model } = await aRig(
       frames([
-        chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'sig' } } }] }),
+        chunk({
+          tool_calls: [
+            {
+              index: 0,
+              id: 'a',
+              function: { name: 'f', arguments: '{}' },
+              extra_content: { google: { thought_signature: 'sig' } },
+            },
+          ],
+        }),
         chunk({}, 'tool_calls'),
       ]),
     );
@@ -344,6 +407,9 @@ describe('tool calls', () => {
       ],
     });
 
-    expect(model.chats[1]?.messages[1]?.tool_calls?.[0]).toMatchObject({ id: 'a', extra_content: { google: { thought_signature: 'sig' } } });
+    expect(model.chats[1]?.messages[1]?.tool_calls?.[0]).toMatchObject({
+      id: 'a',
+      extra_content: { google: { thought_signature: 'sig' } },
+    });
   });
 });

@@ -17,7 +17,12 @@ export interface Rig {
 /** A provider against a loopback model that answers with `answer`; both are closed when the test ends. */
 export async function aRig(answer?: Answer, options: Partial<OpenAiCompatibleOptions> = {}): Promise<Rig> {
   const model = await LoopbackModel.start(answer === undefined ? {} : { answer });
-  const provider = makeOpenAiCompatibleProvider({ baseUrl: model.url, apiKey: aKey, newCallId: countingIds(), ...options });
+  const provider = makeOpenAiCompatibleProvider({
+    baseUrl: model.url,
+    apiKey: aKey,
+    newCallId: countingIds(),
+    ...options,
+  });
   onTestFinished(async () => {
     provider.close();
     await model.close();
@@ -74,7 +79,9 @@ export function failureOf(events: readonly ModelEvent[]): Extract<ModelEvent, { 
 }
 
 export function callsOf(events: readonly ModelEvent[]): readonly (readonly [id: string, name: string, args: string])[] {
-  return events.flatMap((event) => (event.kind === 'tool_call' ? [[event.call.id, event.call.name, event.call.arguments] as const] : []));
+  return events.flatMap((event) =>
+    event.kind === 'tool_call' ? [[event.call.id, event.call.name, event.call.arguments] as const] : [],
+  );
 }
 
 function countingIds(): () => string {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cutAfter, endsWithoutFinish, errorAnswer, errorInStream, frames, rawStream, textAnswer } from '../../support/loopback-model/answers.ts';
+import {
+  cutAfter,
+  endsWithoutFinish,
+  errorAnswer,
+  errorInStream,
+  frames,
+  rawStream,
+  textAnswer,
+} from '../../support/loopback-model/answers.ts';
 import { aKey, aRig, endOf, failureOf, textOf } from './harness.ts';
 
 /* The rows of the table "The model layer when things go wrong", and the reports about streams, each as a sentence. */
@@ -10,8 +18,11 @@ const chunk = (delta: object, finishReason: string | null = null, more: object =
 
 describe('an answer with an error status', () => {
   it('400 context_length_exceeded is an overflow, and the stated window is learnt', async () => {
-    const message = "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.";
-    const { ask } = await aRig(errorAnswer(400, { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded' } }));
+    const message =
+      "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.";
+    const { ask } = await aRig(
+      errorAnswer(400, { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded' } }),
+    );
 
     const end = endOf(await ask());
 
@@ -35,12 +46,21 @@ describe('an answer with an error status', () => {
   ])('429 with %o is a rate limit with a delay of %s ms', async (headers, expected) => {
     const { ask } = await aRig(errorAnswer(429, { error: { message: 'slow down', type: 'requests' } }, headers));
 
-    expect(failureOf(await ask())).toMatchObject({ reason: 'rate_limited', retryable: true, retryAfterMs: expected, providerStatus: 429 });
+    expect(failureOf(await ask())).toMatchObject({
+      reason: 'rate_limited',
+      retryable: true,
+      retryAfterMs: expected,
+      providerStatus: 429,
+    });
   });
 
-  it('429 with Google\'s RetryInfo in the body is a rate limit with its delay', async () => {
+  it("429 with Google's RetryInfo in the body is a rate limit with its delay", async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '17s' }];
-    const { ask } = await aRig(errorAnswer(429, [{ error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED', details } }]));
+    const { ask } = await aRig(
+      errorAnswer(429, [
+        { error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED', details } },
+      ]),
+    );
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'rate_limited', retryAfterMs: 17_000 });
   });
@@ -48,14 +68,21 @@ describe('an answer with an error status', () => {
   // D23
   it('429 for an empty account is terminal, and 429 for hours says for how long', async () => {
     const { ask, model } = await aRig();
-    model.enqueue(errorAnswer(429, { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }), errorAnswer(429, '', { 'retry-after': '14400' }));
+    model.enqueue(
+      errorAnswer(429, { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }),
+      errorAnswer(429, '', { 'retry-after': '14400' }),
+    );
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'quota_exhausted', retryable: false });
     expect(failureOf(await ask())).toMatchObject({ reason: 'rate_limited', retryAfterMs: 14_400_000 });
   });
 
   it('401 is a refused key, and neither the key nor another secret is in the message', async () => {
-    const { ask } = await aRig(errorAnswer(401, { error: { message: `Incorrect API key provided: ${aKey}. See Bearer ${aKey}`, code: 'invalid_api_key' } }));
+    const { ask } = await aRig(
+      errorAnswer(401, {
+        error: { message: `Incorrect API key provided: ${aKey}. See Bearer ${aKey}`, code: 'invalid_api_key' },
+      }),
+    );
 
     const failure = failureOf(await ask());
 
@@ -67,7 +94,10 @@ describe('an answer with an error status', () => {
   it('an error page of a proxy is an error by its status', async () => {
     const { ask, model } = await aRig();
     const page = '<html><head><title>413 Request Entity Too Large</title></head><body>nginx</body></html>';
-    model.enqueue(errorAnswer(413, page, { 'content-type': 'text/html' }), errorAnswer(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': 'text/html' }));
+    model.enqueue(
+      errorAnswer(413, page, { 'content-type': 'text/html' }),
+      errorAnswer(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': 'text/html' }),
+    );
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'payload_too_large', retryable: false });
     expect(failureOf(await ask())).toMatchObject({ reason: 'unavailable', retryable: true });
@@ -89,14 +119,22 @@ describe('an answer with an error status', () => {
 });
 
 describe('an answer of 200 that is none', () => {
-  it('a JSON error is the vendor\'s own error', async () => {
-    const { ask } = await aRig(errorAnswer(200, { error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }));
+  it("a JSON error is the vendor's own error", async () => {
+    const { ask } = await aRig(
+      errorAnswer(200, { error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }),
+    );
 
-    expect(endOf(await ask())).toMatchObject({ kind: 'failed', failure: { reason: 'context_overflow' }, learnt: { contextTokens: 200_000 } });
+    expect(endOf(await ask())).toMatchObject({
+      kind: 'failed',
+      failure: { reason: 'context_overflow' },
+      learnt: { contextTokens: 200_000 },
+    });
   });
 
   it('a web page is no API', async () => {
-    const { ask } = await aRig(errorAnswer(200, '<!doctype html><html><title>Hotel Wi-Fi</title></html>', { 'content-type': 'text/html' }));
+    const { ask } = await aRig(
+      errorAnswer(200, '<!doctype html><html><title>Hotel Wi-Fi</title></html>', { 'content-type': 'text/html' }),
+    );
 
     const failure = failureOf(await ask());
 
@@ -104,7 +142,10 @@ describe('an answer of 200 that is none', () => {
     expect(failure.message).toContain('Hotel Wi-Fi');
   });
 
-  it.each([['JSON of something else', { models: [] }], ['plain text', 'It works!']])('%s is no API', async (_, body) => {
+  it.each([
+    ['JSON of something else', { models: [] }],
+    ['plain text', 'It works!'],
+  ])('%s is no API', async (_, body) => {
     const { ask } = await aRig(errorAnswer(200, body));
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'not_an_api' });
@@ -143,7 +184,9 @@ describe('a stream that breaks', () => {
   });
 
   it('in the middle of a frame is a cut-off', async () => {
-    const { ask } = await aRig(rawStream([`data: ${JSON.stringify(chunk({ content: 'Half' }))}\n\n`, 'data: {"choices":[{"del']));
+    const { ask } = await aRig(
+      rawStream([`data: ${JSON.stringify(chunk({ content: 'Half' }))}\n\n`, 'data: {"choices":[{"del']),
+    );
 
     const events = await ask();
 
@@ -152,7 +195,13 @@ describe('a stream that breaks', () => {
   });
 
   it('by one frame that is no JSON is damaged, although it goes on to a finish', async () => {
-    const { ask } = await aRig(rawStream([`data: ${JSON.stringify(chunk({ content: 'Ye' }))}\n\n`, 'data: {"choices": [oops\n\n', `data: ${JSON.stringify(chunk({ content: 's' }, 'stop'))}\n\n`]));
+    const { ask } = await aRig(
+      rawStream([
+        `data: ${JSON.stringify(chunk({ content: 'Ye' }))}\n\n`,
+        'data: {"choices": [oops\n\n',
+        `data: ${JSON.stringify(chunk({ content: 's' }, 'stop'))}\n\n`,
+      ]),
+    );
 
     const failure = failureOf(await ask());
 
@@ -208,13 +257,44 @@ describe('a stream that breaks', () => {
 describe('an error inside a stream of 200', () => {
   // D11, D13
   it.each<[string, unknown, object]>([
-    ['with a number as its code', { choices: [], error: { code: 429, message: 'Provider returned error', metadata: { error_type: 'rate_limit_exceeded' } } }, { reason: 'rate_limited', retryable: true, providerStatus: 429 }],
-    ['with a text as its code', { error: { code: '502', message: 'Provider returned error' } }, { reason: 'unavailable', retryable: true, providerStatus: 502 }],
-    ['with a type only', { choices: [], error: { message: 'Provider returned error', metadata: { error_type: 'provider_unavailable' } } }, { reason: 'unavailable', retryable: true }],
-    ['that is an overflow', { error: { message: 'prompt is too long: 9000 tokens > 8192 maximum' } }, { reason: 'context_overflow', retryable: false }],
-    ['that is a bare text', { error: 'Rate limit reached, try again in 2.5s' }, { reason: 'rate_limited', retryAfterMs: 2500 }],
-    ['without the wrapper', { object: 'error', message: 'boom', type: 'InternalServerError', code: 500 }, { reason: 'unavailable', providerStatus: 500 }],
-    ['on the choice', { choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 503, message: 'no worker' } }] }, { reason: 'unavailable', providerStatus: 503 }],
+    [
+      'with a number as its code',
+      {
+        choices: [],
+        error: { code: 429, message: 'Provider returned error', metadata: { error_type: 'rate_limit_exceeded' } },
+      },
+      { reason: 'rate_limited', retryable: true, providerStatus: 429 },
+    ],
+    [
+      'with a text as its code',
+      { error: { code: '502', message: 'Provider returned error' } },
+      { reason: 'unavailable', retryable: true, providerStatus: 502 },
+    ],
+    [
+      'with a type only',
+      { choices: [], error: { message: 'Provider returned error', metadata: { error_type: 'provider_unavailable' } } },
+      { reason: 'unavailable', retryable: true },
+    ],
+    [
+      'that is an overflow',
+      { error: { message: 'prompt is too long: 9000 tokens > 8192 maximum' } },
+      { reason: 'context_overflow', retryable: false },
+    ],
+    [
+      'that is a bare text',
+      { error: 'Rate limit reached, try again in 2.5s' },
+      { reason: 'rate_limited', retryAfterMs: 2500 },
+    ],
+    [
+      'without the wrapper',
+      { object: 'error', message: 'boom', type: 'InternalServerError', code: 500 },
+      { reason: 'unavailable', providerStatus: 500 },
+    ],
+    [
+      'on the choice',
+      { choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 503, message: 'no worker' } }] },
+      { reason: 'unavailable', providerStatus: 503 },
+    ],
   ])('%s is that error, and the text before it stays', async (_, error, expected) => {
     const { ask } = await aRig(errorInStream(error, 'So far'));
 
@@ -225,7 +305,9 @@ describe('an error inside a stream of 200', () => {
   });
 
   it('in a frame of its own name is that error', async () => {
-    const { ask } = await aRig(rawStream(['event: error\ndata: {"type":"overloaded_error","message":"Overloaded"}\n\n']));
+    const { ask } = await aRig(
+      rawStream(['event: error\ndata: {"type":"overloaded_error","message":"Overloaded"}\n\n']),
+    );
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'unavailable', retryable: true });
   });

@@ -119,7 +119,10 @@ describe('a provider that goes silent', () => {
   });
 
   it('is not blamed for a reader of ours that is slow', async () => {
-    const { provider } = await aRig(textAnswer('one two three four five six'), { idleTimeoutMs: 60, tailTimeoutMs: 60 });
+    const { provider } = await aRig(textAnswer('one two three four five six'), {
+      idleTimeoutMs: 60,
+      tailTimeoutMs: 60,
+    });
     const events: ModelEvent[] = [];
 
     for await (const event of provider.stream(aRequest(), new AbortController().signal)) {
@@ -161,7 +164,7 @@ describe('an abort', () => {
     expect(model.requests).toEqual([]);
   });
 
-  it('while an event is in the reader\'s hands wins over a finish that came meanwhile', async () => {
+  it("while an event is in the reader's hands wins over a finish that came meanwhile", async () => {
     const { provider } = await aRig(textAnswer('one'));
     const stop = new AbortController();
     const events: ModelEvent[] = [];
@@ -205,5 +208,19 @@ describe('an abort', () => {
     await eventsOf(provider.stream(aRequest(), stop.signal));
 
     expect(listeners.size).toBe(0);
+  });
+
+  it('at any instant ends with exactly one end and breaks nothing else', async () => {
+    const { ask, model } = await aRig(textAnswer('one two three four five six', { delayMs: 1 }));
+
+    for (let round = 0; round < 120; round += 1) {
+      const stop = new AbortController();
+      const timer = setTimeout(() => stop.abort(), round % 24);
+      const end = endOf(await ask({}, stop.signal));
+      clearTimeout(timer);
+      if (end.kind === 'failed') expect(end.failure.reason).toBe('aborted');
+    }
+
+    await expect.poll(() => model.openCallCount).toBe(0);
   });
 });

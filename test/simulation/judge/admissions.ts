@@ -156,14 +156,7 @@ const arrows: Readonly<Record<string, JudgeArrow>> = {
 
 function judgeStart(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
   const { verdict, store, limits } = books;
-  const { before, after, admissionsAfter } = change;
-  const overtaken = [...admissionsAfter.values()].find(
-    (other) =>
-      other.status === 'queued' &&
-      (other.position < from.position || (other.position === from.position && other.seq < from.seq)),
-  );
-  verdict.hold(overtaken === undefined, 'P3', () => `${nameOf(from)} overtook ${nameOf(overtaken)}`);
-  verdict.hold(before?.held !== true, 'P3', () => `${nameOf(from)} started although its session is held`);
+  const { before, after } = change;
   verdict.hold(to.ownerEpoch === store.epoch(), 'P11', () => `${nameOf(from)} was started by a superseded owner`);
   const generation = (before?.executionGeneration ?? 0) + 1;
   verdict.hold(

@@ -194,7 +194,7 @@ export class ClientJudge {
   snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
     const { verdict, versions, turnRequests } = this.#books;
     if (snapshot === null) {
-      verdict.breach('P8', `no snapshot for ${asked.address}`);
+      verdict.hold(!isOwner(this.#books, process), 'P8', () => `no snapshot for ${asked.address}`);
       return;
     }
     if (!isOwner(this.#books, process)) return;

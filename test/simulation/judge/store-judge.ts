@@ -2,6 +2,7 @@ import { judgeAdmissions, nameOf } from './admissions.ts';
 import { activeMessages } from './books.ts';
 import type { Books } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
+import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
 import { judgeTranscripts } from './transcripts.ts';
 
@@ -86,6 +87,7 @@ export class StoreJudge {
     moments.set(sessionId, past);
     let moment = past.at(-1) ?? beforeEverything;
     for (const event of events) {
+      if (event.type === 'turn.started') this.#judgeTurnOrder(moment, event);
       moment = momentAfter(moment, event);
       past.push(moment);
     }
@@ -98,6 +100,20 @@ export class StoreJudge {
         life.revision === row.revision &&
         life.position === row.position;
       verdict.hold(same, 'P5', () => `${nameOf(row)} is not what its events say: ${JSON.stringify(life)}`);
+    }
+  }
+
+  /** The next turn is the one that waits at the lowest position, and nothing blocks it at that moment. */
+  #judgeTurnOrder({ admissions, held }: Moment, { admissionId }: EventRow): void {
+    const { verdict } = this.#books;
+    verdict.hold(!held, 'P3', () => `${admissionId} started although its session is held`);
+    const position = admissions.get(admissionId ?? '')?.position ?? 0;
+    for (const [otherId, other] of admissions) {
+      if (otherId === admissionId) continue;
+      const occupies = other.status === 'started' || other.status === 'unknown';
+      verdict.hold(!occupies, 'P3', () => `${admissionId} started behind ${otherId}, which is ${other.status}`);
+      const overtaken = other.status === 'queued' && other.position < position;
+      verdict.hold(!overtaken, 'P3', () => `${admissionId} overtook ${otherId}`);
     }
   }
 

@@ -132,11 +132,10 @@ function judgeCompression(books: Books, change: ContentChange): void {
   const tail = isActive.slice(at + 1);
   const originsBefore = wasActive.map((message) => message.originId);
   const keptHead = head.every((message, index) => message.originId === originsBefore[index]);
-  const keptTail = tail.every(
-    (message, index) => message.originId === originsBefore[originsBefore.length - tail.length + index],
-  );
+  const newestPrompt = wasActive.findLast(({ kind }) => kind === 'prompt')?.originId;
+  const keptTail = isSuffix(tail, originsBefore) || (tail[0]?.originId === newestPrompt && isSuffix(tail.slice(1), originsBefore));
   const summarised = originsBefore.length - head.length - tail.length;
-  verdict.hold(keptHead && keptTail, 'P9', () => 'a compression changed the order of what it kept');
+  verdict.hold(keptHead && keptTail, 'P9', () => `a compression made [${isActive.map(({ originId }) => originId).join(' ')}] of [${originsBefore.join(' ')}]`);
   verdict.hold(summarised > 0, 'P9', () => `a compression summarised ${summarised} messages`);
   const summaryCount = isActive.filter(({ kind }) => kind === 'summary').length;
   verdict.hold(summaryCount === 1, 'P9', () => `${summaryCount} summaries are stacked in ${after.tipId}`);
@@ -144,6 +143,11 @@ function judgeCompression(books: Books, change: ContentChange): void {
   function known(message: Message): boolean {
     return rowsBefore.some((row) => row.message.id === message.id);
   }
+}
+
+/** Of a turn that is too big by itself the prompt may stay and the steps behind it be summarised. */
+function isSuffix(tail: readonly Message[], origins: readonly number[]): boolean {
+  return tail.every(({ originId }, index) => originId === origins[origins.length - tail.length + index]);
 }
 
 /** A turn that ends without an answer leaves a transcript that the next prompt can follow. */

@@ -113,7 +113,7 @@ describe('sessions', () => {
 
     const { stdout } = await runCommand(['sessions', '--home', home], { terminal: true });
 
-    expect(stdout).not.toMatch(/[\u001b\u202e]/);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
   });
 });

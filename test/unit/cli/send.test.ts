@@ -315,7 +315,7 @@ describe('send --wait', () => {
 
     const { stdout } = await runCommand(['send', 's1', 'x', '--wait', '--home', home], { terminal: true });
 
-    expect(stdout).not.toMatch(/[\u001b\u0007\u009b]/);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
     expect(stdout).toContain('done');
   });
 

@@ -218,7 +218,7 @@ describe('session.resume', () => {
     const snapshot = await peer.call('session.resume', { session_id });
 
     expect(snapshot['more_messages']).toBe(true);
-    expect((snapshot['messages'] as { text: string }[]).map(({ text }) => text[0])).toEqual(['c', 'F', 'd', 'F']);
+    expect((snapshot['messages'] as { text: string }[]).map(({ text }) => text[0])).toEqual(['F', 'c', 'F', 'd', 'F']);
   });
 });
 

@@ -52,7 +52,9 @@ export function classifyFailure(evidence: FailureEvidence): ClassifiedFailure {
   const status = errorStatus(evidence, facts);
   const kind = isAnswer(evidence.body)
     ? (answerFailure(evidence.body, evidence.windowTokens ?? null) ?? 'not_an_api')
-    : kindOf({ facts, text, status, inStream: evidence.inStream });
+    : isEmptyRefusal(evidence.body, status)
+      ? 'context_overflow'
+      : kindOf({ facts, text, status, inStream: evidence.inStream });
   return conclude(kind, { evidence, facts, text, status });
 }
 
@@ -85,7 +87,6 @@ function byCode(codes: readonly string[]): FailureKind | null {
 }
 
 function byText({ facts, text, status }: Case): FailureKind | null {
-  if (isEmptyRefusal(text, status)) return 'context_overflow';
   const throttled = firstFamily(table.quotaAndThrottleTexts, text);
   if (throttled !== null) return throttled;
   if (table.softQuotaText.test(text)) return facts.retryAfterMs === null ? 'quota_exhausted' : 'rate_limited';
@@ -100,8 +101,10 @@ function byText({ facts, text, status }: Case): FailureKind | null {
 }
 
 /** Some servers refuse an overflow with 400 or 413 and no words at all; "(no body)" is how SDKs print that. */
-function isEmptyRefusal(text: string, status: number | null): boolean {
-  return (status === 400 || status === 413) && (text === '' || /^\d* ?(?:status code )?\(no body\)$/.test(text));
+function isEmptyRefusal(body: unknown, status: number | null): boolean {
+  if (status !== 400 && status !== 413) return false;
+  if (body === null || body === undefined) return true;
+  return typeof body === 'string' && /^\s*(?:\d{3} )?(?:status code )?(?:\(no body\))?\s*$/i.test(body);
 }
 
 function structureOrOverflow(text: string): FailureKind | null {

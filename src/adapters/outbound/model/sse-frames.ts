@@ -16,11 +16,13 @@ export class FrameTooLong extends Error {
 export class SseParser {
   readonly #decoder = new TextDecoder();
   readonly #maxFrameCharacters: number;
-  #pending = '';
-  /** Up to here `#pending` holds no line end. */
-  #scanned = 0;
-  #lines: string[] = [];
-  #frameCharacters = 0;
+  /** The pieces of the line that has not ended yet. They are joined once, at its end, so that no line is quadratic. */
+  #line: string[] = [];
+  #lineCharacters = 0;
+  /** A line ended with CR at the end of the last bytes: an LF that comes first belongs to it. */
+  #skipsLf = false;
+  #data: string[] = [];
+  #dataCharacters = 0;
   #name: string | null = null;
 
   constructor(maxFrameCharacters: number) {
@@ -29,72 +31,63 @@ export class SseParser {
 
   /** The events that these bytes complete. Characters and line ends may be split between two calls. */
   push(bytes: Uint8Array): readonly SseEvent[] {
-    return this.#take(this.#decoder.decode(bytes, { stream: true }), false);
+    return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
   /** The event that the end completes, if there is one. */
   end(): readonly SseEvent[] {
-    return this.#take(`${this.#decoder.decode()}\n\n`, true);
+    return this.#take(`${this.#decoder.decode()}\n\n`);
   }
 
-  #take(text: string, isEnd: boolean): readonly SseEvent[] {
-    this.#pending += text;
+  #take(text: string): readonly SseEvent[] {
     const events: SseEvent[] = [];
-    let start = 0;
-    for (;;) {
-      const end = this.#lineEnd(start, isEnd);
-      if (end === null) break;
-      const event = this.#line(this.#pending.slice(start, end.at));
+    let start = this.#skipsLf && text.startsWith('\n') ? 1 : 0;
+    if (text !== '') this.#skipsLf = false;
+    for (const end of text.matchAll(/\r\n|\n|\r/g)) {
+      if (end.index < start) continue;
+      this.#keep(text.slice(start, end.index));
+      const event = this.#endLine();
       if (event !== null) events.push(event);
-      start = end.next;
+      start = end.index + end[0].length;
+      this.#skipsLf = end[0] === '\r' && start === text.length;
     }
-    this.#pending = this.#pending.slice(start);
-    this.#scanned = Math.max(0, this.#scanned - start);
-    this.#limit(this.#pending.length);
+    this.#keep(text.slice(start));
     return events;
   }
 
-  /** A line ends with LF, CR or CR LF; a CR at the very end may still get its LF. */
-  #lineEnd(start: number, isEnd: boolean): { readonly at: number; readonly next: number } | null {
-    const text = this.#pending;
-    for (let at = Math.max(start, this.#scanned); at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code === 10) return { at, next: at + 1 };
-      if (code !== 13) continue;
-      if (at + 1 === text.length && !isEnd) {
-        this.#scanned = at;
-        return null;
-      }
-      return { at, next: text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1 };
-    }
-    this.#scanned = text.length;
-    return null;
+  #keep(piece: string): void {
+    if (piece === '') return;
+    this.#line.push(piece);
+    this.#lineCharacters += piece.length;
+    if (this.#lineCharacters + this.#dataCharacters > this.#maxFrameCharacters) throw new FrameTooLong();
   }
 
-  #line(line: string): SseEvent | null {
+  #endLine(): SseEvent | null {
+    const line = this.#line.join('');
+    this.#line = [];
+    this.#lineCharacters = 0;
+    return this.#takeLine(line);
+  }
+
+  #takeLine(line: string): SseEvent | null {
     if (line === '') return this.#dispatch();
     if (line.startsWith(':')) return null;
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
     if (field === 'data') {
-      this.#frameCharacters += value.length;
-      this.#limit(this.#frameCharacters);
-      this.#lines.push(value);
+      this.#dataCharacters += value.length;
+      this.#data.push(value);
     } else if (field === 'event') this.#name = value;
     return null;
   }
 
   #dispatch(): SseEvent | null {
-    const event = this.#lines.length === 0 ? null : { name: this.#name, data: this.#lines.join('\n') };
-    this.#lines = [];
-    this.#frameCharacters = 0;
+    const event = this.#data.length === 0 ? null : { name: this.#name, data: this.#data.join('\n') };
+    this.#data = [];
+    this.#dataCharacters = 0;
     this.#name = null;
     return event;
-  }
-
-  #limit(characters: number): void {
-    if (characters > this.#maxFrameCharacters) throw new FrameTooLong();
   }
 }
 

@@ -2,15 +2,15 @@
  * Which messages a compression keeps and which it summarises. Pure; it knows ids, roles and token counts, no content.
  *
  * C1: a call and its results, and the calls of one batch, are never separated: cuts fall only between groups.
- * C2: head + middle + tail is the transcript, in order, each message once.
- * C3: the newest turn is in the tail, except on the rung that cuts inside it.
+ * C2: each message of the transcript is in exactly one of head, middle and tail, and each of them is in order.
+ * C3: the newest turn is in the tail. The rung that cuts inside it still keeps its prompt there, before later steps.
  * C4: a plan with nothing to summarise doesn't exist.
  */
 import type { MessageMeta } from '../transcript/message.ts';
 import { sumTokens } from '../transcript/tokens.ts';
 
 export interface CompressionPlan {
-  /** `wide` keeps what the policy protects, `narrow` only the newest turn, `inside` cuts into the newest turn. */
+  /** `wide` keeps what the policy protects, `narrow` the newest turn, `inside` its prompt and its latest steps. */
   readonly rung: 'wide' | 'narrow' | 'inside';
   readonly head: readonly MessageMeta[];
   readonly middle: readonly MessageMeta[];
@@ -34,16 +34,15 @@ export interface PlanInput {
 export function planCompression(input: PlanInput): readonly CompressionPlan[] {
   const groups = groupsOf(input.messages);
   const head = headCount(groups, input.protectFirstN);
-  const newest = newestTurnStart(groups);
+  const newest = newestTurnStart(groups, input.promptPending);
   const wideBound = wideShare * input.triggerTokens;
-  const cuts: readonly [CompressionPlan['rung'], number, number][] = [
-    ['wide', wideCut(groups, newest, input), wideBound],
-    ['narrow', input.promptPending ? groups.length : newest, input.triggerTokens],
-    ['inside', insideCut(groups, newest, input), input.triggerTokens],
-  ];
-  const plans = cuts.flatMap(([rung, cut, boundTokens]) => planAt(groups, Math.min(head, cut), cut, rung, boundTokens));
-  const distinct = plans.filter((plan, index) => index === 0 || plan.tail.length !== plans[index - 1]?.tail.length);
-  return distinct.filter((plan) => keptTokens(plan) + input.extraTokens < plan.boundTokens);
+  const plans = [
+    planAt('wide', groups, head, wideCut(groups, newest, input), wideBound),
+    planAt('narrow', groups, head, newest, input.triggerTokens),
+    planInside(groups, head, newest, input),
+  ].flat();
+  const fitting = plans.filter((plan) => keptTokens(plan) + input.extraTokens < plan.boundTokens);
+  return fitting.filter((plan, index) => index === 0 || plan.tail.length !== fitting[index - 1]?.tail.length);
 }
 
 export function keptTokens(plan: Pick<CompressionPlan, 'head' | 'tail'>): number {
@@ -86,9 +85,9 @@ function headCount(groups: readonly Group[], n: number): number {
   return count;
 }
 
-/** The group with the newest prompt. */
-function newestTurnStart(groups: readonly Group[]): number {
-  const index = groups.findLastIndex((group) => group[0]?.kind === 'prompt');
+/** The group with the newest prompt; the end while that prompt is not part of the transcript yet. */
+function newestTurnStart(groups: readonly Group[], promptPending: boolean): number {
+  const index = promptPending ? -1 : groups.findLastIndex((group) => group[0]?.kind === 'prompt');
   return index < 0 ? groups.length : index;
 }
 
@@ -104,34 +103,52 @@ function wideCut(groups: readonly Group[], newest: number, input: PlanInput): nu
     tokens += sumTokens(group);
     messages += group.length;
     const isProtected = messages <= input.protectLastN && tokens <= protectedBudget;
-    const belongsToNewest = index >= newest && !input.promptPending;
-    if (!isProtected && !belongsToNewest && tokens > tailBudget) break;
-    cut = index;
-  }
-  return cut;
-}
-
-/** Where the tail begins when the newest turn itself is too big: at the last step that fits half of the trigger. */
-function insideCut(groups: readonly Group[], newest: number, input: PlanInput): number {
-  const budget = protectedShare * input.triggerTokens;
-  let cut = groups.length;
-  let tokens = 0;
-  for (let index = groups.length - 1; index > newest; index -= 1) {
-    tokens += sumTokens(groups[index] ?? []);
-    if (tokens > budget) break;
+    if (!isProtected && index < newest && tokens > tailBudget) break;
     cut = index;
   }
   return cut;
 }
 
 function planAt(
+  rung: CompressionPlan['rung'],
   groups: readonly Group[],
   head: number,
   cut: number,
-  rung: CompressionPlan['rung'],
   boundTokens: number,
 ): readonly CompressionPlan[] {
-  const middle = groups.slice(head, cut).flat();
-  if (middle.length === 0 || (middle.length === 1 && middle[0]?.kind === 'summary')) return [];
-  return [{ rung, head: groups.slice(0, head).flat(), middle, tail: groups.slice(cut).flat(), boundTokens }];
+  const start = Math.min(head, cut);
+  return planOf(rung, groups.slice(0, start), groups.slice(start, cut), groups.slice(cut), boundTokens);
+}
+
+/** For a newest turn that is too big by itself: its prompt stays, and as many of its latest steps as fit. */
+function planInside(
+  groups: readonly Group[],
+  head: number,
+  newest: number,
+  input: PlanInput,
+): readonly CompressionPlan[] {
+  const budget = protectedShare * input.triggerTokens;
+  let cut = groups.length;
+  let tokens = sumTokens(groups[newest] ?? []);
+  for (let index = groups.length - 1; index > newest; index -= 1) {
+    tokens += sumTokens(groups[index] ?? []);
+    if (tokens > budget) break;
+    cut = index;
+  }
+  const start = Math.min(head, newest);
+  const middle = [...groups.slice(start, newest), ...groups.slice(newest + 1, cut)];
+  const tail = [...groups.slice(newest, newest + 1), ...groups.slice(cut)];
+  return planOf('inside', groups.slice(0, start), middle, tail, input.triggerTokens);
+}
+
+function planOf(
+  rung: CompressionPlan['rung'],
+  head: readonly Group[],
+  middle: readonly Group[],
+  tail: readonly Group[],
+  boundTokens: number,
+): readonly CompressionPlan[] {
+  const summarised = middle.flat();
+  if (summarised.every(({ kind }) => kind === 'summary')) return [];
+  return [{ rung, head: head.flat(), middle: summarised, tail: tail.flat(), boundTokens }];
 }

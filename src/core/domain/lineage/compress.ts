@@ -47,9 +47,16 @@ export function decideFailCompression(state: SessionState, command: Command<'fai
   );
 }
 
+/** Each message of the tip is in exactly one part of the plan, and each part is in order. */
 function coversTip(state: SessionState, plan: Command<'rotate'>['plan']): boolean {
-  const planned = [...plan.head, ...plan.middle, ...plan.tail];
-  return planned.length === state.messages.length && planned.every((id, index) => state.messages[index]?.id === id);
+  const { head, middle, tail } = plan;
+  const planned = [...head, ...middle, ...tail].toSorted((a, b) => a - b);
+  const ascends = (ids: readonly number[]): boolean => ids.every((id, index) => id > (ids[index - 1] ?? -Infinity));
+  return (
+    [head, middle, tail].every(ascends) &&
+    planned.length === state.messages.length &&
+    planned.every((id, index) => state.messages[index]?.id === id)
+  );
 }
 
 function rotated(

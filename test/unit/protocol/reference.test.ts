@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { validateOpenRPCDocument } from '@open-rpc/schema-utils-js';
+import { format } from 'prettier';
+import { describe, expect, test } from 'vitest';
+import { renderErrors, renderEvents, renderMethods, renderOpenRpc } from '../../../scripts/protocol-reference.ts';
+import { openRpcDocument } from '../../../src/protocol/open-rpc.ts';
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../../docs/reference', file), 'utf8');
+
+// When one of these fails: npx tsx scripts/generate-reference.ts
+describe('what is generated from the protocol', () => {
+  test.each([
+    ['methods.md', renderMethods],
+    ['errors.md', renderErrors],
+    ['events.md', renderEvents],
+  ])('docs/reference/%s is up to date', (file, render) => {
+    expect(read(file)).toBe(render());
+  });
+
+  test('docs/reference/openrpc.json is up to date', async () => {
+    expect(read('openrpc.json')).toBe(await format(renderOpenRpc(), { parser: 'json', printWidth: 120 }));
+  });
+});
+
+describe('the OpenRPC document', () => {
+  test('is one', () => {
+    expect(validateOpenRPCDocument(JSON.parse(JSON.stringify(openRpcDocument())) as never)).toBe(true); // its types are narrower than its schema
+  });
+
+  test('refers to nothing that is missing', () => {
+    const document = openRpcDocument();
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
+
+    expect(refs.length).toBeGreaterThan(50);
+    for (const [, kind, name] of refs) {
+      const known = kind === 'errors' ? document.components.errors : document.components.schemas;
+      expect(Object.keys(known)).toContain(name);
+    }
+  });
+});
