@@ -10,7 +10,7 @@ export interface CliIo {
   onInterrupt(listener: () => void): () => void;
 }
 
-export interface CliStream {
+interface CliStream {
   write(text: string): void;
   readonly isTerminal: boolean;
   /** How many characters fit a line. */

@@ -34,7 +34,7 @@ export const environmentVariables = [
   { name: 'NO_COLOR', description: 'Any value turns colours off.' },
 ] as const satisfies readonly EnvironmentVariable[];
 
-export type VariableName = (typeof environmentVariables)[number]['name'];
+type VariableName = (typeof environmentVariables)[number]['name'];
 
 /** The environment at one moment. An empty variable counts as one that is not set. */
 export interface Environment {

@@ -1,4 +1,4 @@
-export type FailpointAction =
+type FailpointAction =
   { readonly kind: 'kill' } | { readonly kind: 'throw' } | { readonly kind: 'delay'; readonly ms: number };
 
 export interface FailpointRule {

@@ -42,7 +42,7 @@ export function configNotices(config: Config, endpoints: readonly ModelEndpoint[
 }
 
 /** Whether only this machine can reach the address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 

@@ -3,7 +3,7 @@ import { problemOf, type ConfigProblem } from './config-error.ts';
 import type { KeyPath } from './config-keys.ts';
 
 /** A YAML file that was read, and where in it each key and value stands. */
-export interface YamlSource {
+interface YamlSource {
   readonly value: unknown;
   /** A problem at the value of a path, or at its key; at the nearest place around it when it isn't there. */
   problemAt(path: KeyPath, message: string, part?: 'key' | 'value'): ConfigProblem;
@@ -57,7 +57,7 @@ function aliasesToNothing(document: Document): readonly number[] {
 }
 
 /** As `gateway.allowed_origins[0]`. */
-export function formatPath(path: KeyPath): string {
+function formatPath(path: KeyPath): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`))
     .join('');

@@ -2,7 +2,7 @@
 export function nearestTo(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 100) return undefined;
   const near = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(
       ({ candidate, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)),
     );

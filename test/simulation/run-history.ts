@@ -84,6 +84,7 @@ class Play {
 
   result(): Run {
     const { settings, commands, decisions } = this.#draft;
+    for (const name of Object.keys(decisions.made.faults)) this.#coverage.add('fault', name.split('#')[0] ?? name);
     return {
       broken: this.#site.judge.broken,
       history: { settings, commands, chances: decisions.made },

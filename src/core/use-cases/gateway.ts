@@ -88,7 +88,6 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const scheduler = new Scheduler({
     maxConcurrentTurns: deps.maxConcurrentTurns,
     runTurn: (sessionId) => runner.run(sessionId),
-    stateOf: (sessionId) => sessions.state(sessionId),
     onBug: (error) => {
       onFatal(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
     },

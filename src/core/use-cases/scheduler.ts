@@ -5,7 +5,7 @@
  * D1: one turn of a session at a time (the claim enforces it again).
  * D2: at most `maxConcurrentTurns` over all sessions.
  * D3: the oldest waiting admission first.
- * D4: whether a session waits is derived from its committed state at each commit and at each turn's end, so that no
+ * D4: whether a session waits is derived from its committed state at each commit, also while its turn runs, so that no
  *     wake-up can be lost (P6).
  */
 import { canClaim, queueHead } from '../domain/session/state.ts';
@@ -15,7 +15,6 @@ export interface SchedulerDependencies {
   readonly maxConcurrentTurns: number;
   /** Runs the head of the session's queue to its end. It rejects only for a bug. */
   readonly runTurn: (sessionId: string) => Promise<void>;
-  readonly stateOf: (sessionId: string) => Promise<SessionState | null>;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -83,20 +82,16 @@ export class Scheduler {
 
   #run(sessionId: string): void {
     this.#waiting.delete(sessionId);
-    const turn = this.#deps
-      .runTurn(sessionId)
-      .then(() => this.#deps.stateOf(sessionId))
-      .then(
-        (state) => {
-          this.#running.delete(sessionId);
-          if (state !== null) this.consider(sessionId, state);
-          this.#fill();
-        },
-        (error: unknown) => {
-          this.#running.delete(sessionId);
-          this.#deps.onBug(error);
-        },
-      );
+    const turn = this.#deps.runTurn(sessionId).then(
+      () => {
+        this.#running.delete(sessionId);
+        this.#fill();
+      },
+      (error: unknown) => {
+        this.#running.delete(sessionId);
+        this.#deps.onBug(error);
+      },
+    );
     this.#running.set(sessionId, turn);
   }
 }

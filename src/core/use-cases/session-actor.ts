@@ -16,7 +16,7 @@ import type { AdmissionKey, Command, CommandKind, ReplyOf, SessionCommand } from
 import { decide } from '../domain/session/decide.ts';
 import type { Decision } from '../domain/session/decide.ts';
 import type { DecideContext } from '../domain/session/decision.ts';
-import { evolve } from '../domain/session/evolve.ts';
+import { endedAdmissions, evolve } from '../domain/session/evolve.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -101,16 +101,10 @@ export class SessionActor {
 
   #pump(): void {
     this.#pumping = true;
-    this.#work().then(
-      () => {
-        this.#pumping = false;
-      },
-      (error: unknown) => {
-        this.#halt(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error }, []);
-      },
-    );
+    void this.#work();
   }
 
+  /** It never rejects: what goes wrong ends in an answer to everybody who waits. */
   async #work(): Promise<void> {
     // One microtask, so that commands sent in the same turn of the event loop share an append.
     await Promise.resolve();
@@ -120,10 +114,12 @@ export class SessionActor {
         await this.state();
         await this.#process(batch);
       } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        await this.#storageFailed(error, batch);
+        if (error instanceof StorageError) await this.#storageFailed(error, batch);
+        else this.#halt({ kind: 'bug', error }, batch);
       }
     }
+    // In the same step as the last look at the mailbox, so that a command can't fall between the two.
+    this.#pumping = false;
   }
 
   async #process(batch: readonly Waiting[]): Promise<void> {
@@ -203,11 +199,14 @@ export class SessionActor {
     const keys: AdmissionKey[] = [];
     const numbers = numbering.begin();
     let state = this.#state ?? null;
-    for (const { command } of batch) {
+    const ended: Admission[] = [];
+    for (const waiting of batch) {
+      const command = withEnded(waiting.command, ended);
       const decision = decide(this.#sessionId, state, command, { ...context, ...numbers.next() });
       decisions.push(decision);
       if (decision.kind === 'needs_known') keys.push(decision.key);
       if (decision.kind !== 'accepted') continue;
+      if (state !== null) ended.push(...endedAdmissions(state, decision.events));
       state = decision.state;
       events.push(...decision.events);
       numbers.use(decision.events);
@@ -279,6 +278,13 @@ function unavailable(outcomeUnknown: boolean): Sent<never> {
 function sentOf(decision: Decision<unknown> | undefined): Sent<unknown> {
   invariant(decision !== undefined && decision.kind !== 'needs_known', 'every command of a round is decided');
   return decision.kind === 'accepted' ? { kind: 'done', reply: decision.reply } : decision;
+}
+
+/** A command that names an admission which an earlier command of the round has ended is decided on what it has become. */
+function withEnded(command: SessionCommand, ended: readonly Admission[]): SessionCommand {
+  if (!('known' in command)) return command;
+  const known = ended.find((admission) => hasKey(admission, keyOf(command)));
+  return known === undefined ? command : { ...command, known };
 }
 
 /** Tells the commands that name an admission what the ledger knows of it. */

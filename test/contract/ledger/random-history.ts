@@ -3,7 +3,7 @@ import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import type { FailureKind } from '../../../src/core/domain/model/failure.ts';
 import type { Admission } from '../../../src/core/domain/admission/admission.ts';
 import { canClaim, occupant, startedAdmission } from '../../../src/core/domain/session/state.ts';
-import { openToolCalls } from '../../../src/core/domain/transcript/message.ts';
+import { openToolCalls } from '../../../src/core/domain/transcript/tool-pairs.ts';
 import { anAnswer, aDraft, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';

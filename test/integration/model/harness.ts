@@ -11,7 +11,7 @@ export interface Rig {
   readonly model: LoopbackModel;
   readonly provider: ModelProvider;
   /** Sends one request and gives all its events. */
-  ask(request?: Partial<ModelRequest>, signal?: AbortSignal): Promise<readonly ModelEvent[]>;
+  readonly ask: (request?: Partial<ModelRequest>, signal?: AbortSignal) => Promise<readonly ModelEvent[]>;
 }
 
 /** A provider against a loopback model that answers with `answer`; both are closed when the test ends. */

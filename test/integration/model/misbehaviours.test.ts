@@ -351,6 +351,12 @@ describe('an end that is none', () => {
     expect(endOf(await ask())).toMatchObject({ failure: { reason: 'context_overflow' }, learnt: null });
   });
 
+  it('by the content filter with no word said is a refusal of the request', async () => {
+    const { ask } = await aRig(frames([chunk({ content: '' }, 'content_filter')]));
+
+    expect(failureOf(await ask())).toMatchObject({ reason: 'content_filtered', retryable: false });
+  });
+
   it('by the reason "error" is a failure', async () => {
     const { ask } = await aRig(frames([chunk({}, 'error')]));
 

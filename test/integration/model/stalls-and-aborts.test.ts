@@ -42,7 +42,7 @@ describe('a provider that goes silent', () => {
 
   // F51
   it('but for keep-alives has stalled when no data comes in time', async () => {
-    const { ask } = await aRig(keepAlivesOnly(10), { ...quick, firstDataTimeoutMs: 200 });
+    const { ask } = await aRig(keepAlivesOnly(10), quick);
 
     expect(failureOf(await ask()).reason).toBe('stalled');
   });

@@ -38,7 +38,10 @@ describe('the migrations', () => {
       )
       .pluck()
       .get();
-    const columns = db.prepare<[string], string>('SELECT name FROM pragma_index_info(?)').pluck().all(unique ?? '');
+    const columns = db
+      .prepare<[string], string>('SELECT name FROM pragma_index_info(?)')
+      .pluck()
+      .all(unique ?? '');
 
     expect([...columns].sort()).toEqual(['principal_id', 'request_id', 'target_session_id']);
     db.close();

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +16,7 @@ import { openStore, openStoreForReading, storePath } from '../../../src/adapters
 import type { OpenedStore } from '../../../src/adapters/outbound/sqlite/open-store.ts';
 import { setWriterPragmas } from '../../../src/adapters/outbound/sqlite/pragmas.ts';
 import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
+import type { StoreOpenErrorKind } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import { StoreWriter } from '../../../src/adapters/outbound/sqlite/store-writer.ts';
 import { temporaryHome } from './temporary-home.ts';
 
@@ -115,29 +125,28 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     const home = temporaryHome();
     mkdirSync(storePath(home));
 
-    expect(refusalOf(home).kind).toBe('not_a_file');
+    expectRefusal(home, 'not_a_file', storePath(home));
   });
 
   test.each([100, 4_096, 100_000])('when the file is %i bytes of something else', (length) => {
     const home = temporaryHome();
     writeFileSync(storePath(home), Buffer.alloc(length, 'garbage '));
 
-    expect(refusalOf(home)).toMatchObject({ kind: 'not_a_database', message: expect.stringContaining('holdfast restore') });
+    expectRefusal(home, 'not_a_database', 'holdfast restore');
   });
 
   test('when its header is zeroed', () => {
     const home = aStoreWithContent();
-    const bytes = readFileSync(storePath(home));
-    writeFileSync(storePath(home), bytes.fill(0, 0, 100));
+    writeFileSync(storePath(home), readFileSync(storePath(home)).fill(0, 0, 100));
 
-    expect(refusalOf(home).kind).toBe('not_a_database');
+    expectRefusal(home, 'not_a_database', storePath(home));
   });
 
   test('when half of it is missing', () => {
     const home = aStoreWithContent();
     truncateSync(storePath(home), Math.floor(statSync(storePath(home)).size / 8_192) * 4_096);
 
-    expect(refusalOf(home)).toMatchObject({ kind: 'damaged', message: expect.stringContaining(storePath(home)) });
+    expectRefusal(home, 'damaged', 'holdfast restore');
   });
 
   test.each(['missing', 'empty'])('when it is %s and its log has content', (state) => {
@@ -145,7 +154,8 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     if (state === 'empty') writeFileSync(storePath(home), '');
     writeFileSync(`${storePath(home)}-wal`, 'acknowledged commits');
 
-    expect(refusalOf(home).kind).toBe('damaged');
+    expectRefusal(home, 'damaged', state);
+
     expect(readFileSync(`${storePath(home)}-wal`, 'utf8')).toBe('acknowledged commits');
   });
 
@@ -155,7 +165,7 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     db.pragma(`user_version = ${schemaVersion + 1}`);
     db.close();
 
-    expect(refusalOf(home)).toMatchObject({ kind: 'newer_schema', message: expect.stringContaining('newer Holdfast') });
+    expectRefusal(home, 'newer_schema', 'newer Holdfast');
   });
 
   test('when it is the database of another program', () => {
@@ -164,7 +174,7 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     db.exec('CREATE TABLE theirs (id INTEGER)');
     db.close();
 
-    expect(refusalOf(home).kind).toBe('foreign');
+    expectRefusal(home, 'foreign', 'another program');
   });
 
   test('when another program is writing to it', () => {
@@ -172,7 +182,8 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     const other = new Database(storePath(home));
     other.exec('BEGIN IMMEDIATE');
 
-    expect(refusalOf(home).kind).toBe('busy');
+    expectRefusal(home, 'busy', 'in use');
+
     other.close();
   });
 
@@ -180,10 +191,7 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     const file = join(temporaryHome(), 'file');
     writeFileSync(file, '');
 
-    expect(refusalOf(join(file, 'home'))).toMatchObject({
-      kind: 'unwritable',
-      message: expect.stringContaining('--home'),
-    });
+    expectRefusal(join(file, 'home'), 'unwritable', '--home');
   });
 
   // Permissions don't stop root: a file that the kernel keeps read-only does.
@@ -191,7 +199,7 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     const home = temporaryHome();
     symlinkSync('/proc/version', storePath(home));
 
-    expect(refusalOf(home).kind).toBe('unwritable');
+    expectRefusal(home, 'unwritable', 'the right to write');
   });
 
   test('when SQLite can’t use a write-ahead log there', () => {
@@ -214,16 +222,22 @@ function aStoreWithContent(): string {
   return home;
 }
 
-/** Opens, expects a refusal, and checks that the file was not touched. */
-function refusalOf(home: string): StoreOpenError {
+/** Opens, expects to be refused with these words, and checks that the file was not touched. */
+function expectRefusal(home: string, kind: StoreOpenErrorKind, words: string): void {
   const before = contentOf(storePath(home));
+  const refusal = refusalOf(home);
+  expect(refusal.kind).toBe(kind);
+  expect(refusal.message).toContain(words);
+  expect(contentOf(storePath(home))).toEqual(before);
+}
+
+function refusalOf(home: string): StoreOpenError {
   let opened: OpenedStore | undefined;
   try {
     opened = openStore({ home, newStoreId });
   } catch (error) {
-    if (!(error instanceof StoreOpenError)) throw error;
-    expect(contentOf(storePath(home))).toEqual(before);
-    return error;
+    if (error instanceof StoreOpenError) return error;
+    throw error;
   }
   opened.db.close();
   throw new Error('The store was opened');

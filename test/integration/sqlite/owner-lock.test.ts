@@ -62,7 +62,9 @@ describe('the owner lock', () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'gateway.lock'));
 
-    expect(() => acquireOwnerLock(home)).toThrow(expect.objectContaining({ name: 'StoreOpenError', kind: 'unwritable' }));
+    expect(() => acquireOwnerLock(home)).toThrow(
+      expect.objectContaining({ name: 'StoreOpenError', kind: 'unwritable' }),
+    );
   });
 });
 

@@ -9,7 +9,10 @@ export async function ownerOf(ledger: Ledger): Promise<number> {
 
 /** Creates a session. */
 export function creation(sessionId: string, epoch: number): AppendRequest {
-  const created = anEvent({ type: 'session.created', profile: aProfile({ requestId: sessionId }) }, { sessionId, epoch });
+  const created = anEvent(
+    { type: 'session.created', profile: aProfile({ requestId: sessionId }) },
+    { sessionId, epoch },
+  );
   return { sessionId, expectedSeq: 0, epoch, events: [created] };
 }
 

@@ -24,10 +24,13 @@ describe('no statement of the ledger or of the queries', () => {
     expect(statements.length).toBeGreaterThan(40);
   });
 
-  test.each(statements.map(({ sql, plan }) => [oneLine(sql), plan] as const))('reads a whole table: %s', (_sql, plan) => {
-    const scans = plan.filter((step) => step.startsWith('SCAN'));
-    expect(scans.filter((scan) => !boundedScans.some((bounded) => bounded.test(scan)))).toEqual([]);
-  });
+  test.each(statements.map(({ sql, plan }) => [oneLine(sql), plan] as const))(
+    'reads a whole table: %s',
+    (_sql, plan) => {
+      const scans = plan.filter((step) => step.startsWith('SCAN'));
+      expect(scans.filter((scan) => !boundedScans.some((bounded) => bounded.test(scan)))).toEqual([]);
+    },
+  );
 
   test('sorts a table', () => {
     const sorting = statements.filter(({ plan }) => plan.some((step) => step.startsWith('USE TEMP B-TREE')));
@@ -38,7 +41,9 @@ describe('no statement of the ledger or of the queries', () => {
 test('what recovery reads depends on what is unfinished: it uses only the indexes that hold nothing else', () => {
   const db = aDatabase();
 
-  const steps = planOf(db, unfinishedSql).filter((step) => /session_admissions|compressions|sessions|messages/.test(step));
+  const steps = planOf(db, unfinishedSql).filter((step) =>
+    /session_admissions|compressions|sessions|messages/.test(step),
+  );
 
   expect(steps).toEqual([
     'SCAN session_admissions USING COVERING INDEX admissions_open',
@@ -71,7 +76,7 @@ function allStatements(): readonly Planned[] {
         };
       }
       const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) as unknown : value;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
   new SqliteStore(recording);
@@ -83,9 +88,10 @@ function allStatements(): readonly Planned[] {
 
 function planOf(db: Database.Database, sql: string): readonly string[] {
   const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null] as const);
-  const marks = [...sql.matchAll(/\?/g)].map(() => null);
+  const marks: null[] = [...sql.matchAll(/\?/g)].map(() => null);
   const explain = db.prepare<unknown[], { readonly detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
-  return explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : marks)).map(({ detail }) => detail.trim());
+  const given: unknown[] = names.length > 0 ? [Object.fromEntries(names)] : marks;
+  return explain.all(...given).map(({ detail }) => detail.trim());
 }
 
 function aDatabase(): Database.Database {

@@ -116,7 +116,8 @@ describe('a file that was taken away', () => {
 
     const append = storage.ledger.append(firstPrompt('a', epoch, 1));
 
-    await expect(append).rejects.toMatchObject({ kind: 'io', message: expect.stringContaining('removed or replaced') });
+    await expect(append).rejects.toMatchObject({ kind: 'io' });
+    await expect(append).rejects.toThrow(/removed or replaced/);
     await expect(storage.ledger.append(creation('b', epoch))).rejects.toMatchObject({ kind: 'io' });
   });
 
@@ -149,7 +150,7 @@ describe('a storage thread', () => {
     const worker = new Worker('throw new Error("out of luck")', { eval: true });
     const channel = new WorkerChannel<{ append: () => void }>(worker);
 
-    await expect(channel.call('append')).rejects.toMatchObject({ kind: 'io', message: /out of luck/ });
+    await expect(channel.call('append')).rejects.toThrow(/out of luck/);
   });
 
   test('that can’t open the store passes the reason on', async () => {
@@ -205,7 +206,8 @@ async function sessionsIn({ ledger }: SqliteStorage, sessionIds: readonly string
 async function aStoreWithAZeroedPage(): Promise<string> {
   const home = temporaryHome();
   const writer = new StoreWriter({ home, newStoreId });
-  const { ledger, close } = inProcessStorage(writer);
+  const storage = inProcessStorage(writer);
+  const { ledger } = storage;
   const epoch = await ownerOf(ledger);
   for (let n = 1; n <= 40; n += 1) {
     await ledger.append(creation(`session-${n}`, epoch));
@@ -218,7 +220,7 @@ async function aStoreWithAZeroedPage(): Promise<string> {
     )
     .pluck()
     .all();
-  await close();
+  await storage.close();
   const file = openSync(storePath(home), 'r+');
   for (const page of pages) writeSync(file, Buffer.alloc(4_096), 0, 4_096, (page - 1) * 4_096);
   closeSync(file);

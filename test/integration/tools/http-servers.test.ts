@@ -96,11 +96,17 @@ describe('an HTTP server', () => {
   test('that repeats a secret in an error has it in no log line and no message', async () => {
     const server = await tiny({
       leak: (response) => void response.writeHead(500).end('your token is tr0ub4dor, your key is k3y-in-url'),
+      refuse: (response, id) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'bad token tr0ub4dor' } }));
+      },
     });
     const host = bench.host([http(`${server.url}?key=k3y-in-url`, {}, { Authorization: 'Bearer tr0ub4dor' })]);
 
+    const refused = await call(host, 'web.refuse');
     const outcome = await call(host, 'web.leak');
 
+    expect(refused).toEqual({ kind: 'answered', text: 'bad token [secret] (JSON-RPC error -32000)', isError: true });
     expect(outcome).toMatchObject({
       kind: 'broken',
       message: expect.stringContaining('it answered with HTTP 500') as unknown,

@@ -10,6 +10,7 @@ import type { Ownership } from '../../../src/core/ports/ledger.ts';
 import type { TokenCounter } from '../../../src/core/ports/token-counter.ts';
 import type { Exchange } from '../judge/rows.ts';
 import { SimulatedLedger } from '../ports/simulated-ledger.ts';
+import type { LedgerObserver } from '../ports/simulated-ledger.ts';
 import { simulatedQueries } from '../ports/simulated-queries.ts';
 import type { Asker } from '../ports/model-server.ts';
 import type { Site } from './site.ts';
@@ -43,7 +44,7 @@ export class GatewayProcess implements Asker {
   }
 
   get draining(): boolean {
-    return this.phase === 'draining' || this.phase === 'stopping';
+    return this.phase === 'draining';
   }
 
   /** Whether clients find it. */
@@ -85,15 +86,19 @@ export class GatewayProcess implements Asker {
   }
 
   #ledger(): SimulatedLedger {
-    const { world, disk, core, coverage } = this.#site;
-    const observer = {
-      committed: (request: { sessionId: string; events: readonly { type: string; admissionId: string | null; executionGeneration: number | null }[] }) => {
-        for (const { type, admissionId, executionGeneration } of request.events) {
+    const { world, disk, core, coverage, judge, settings } = this.#site;
+    const observer: LedgerObserver = {
+      asked: ({ events }) => {
+        // At a named place the decision may lie long before its append.
+        if (!settings.failpoints && events.some(({ type }) => type === 'turn.started')) judge.starts(this);
+      },
+      committed: ({ sessionId, events }) => {
+        for (const { type, admissionId, executionGeneration } of events) {
           if (type !== 'turn.started' || admissionId === null || executionGeneration === null) continue;
-          this.#turns.set(request.sessionId, { admissionId, executionGeneration });
+          this.#turns.set(sessionId, { admissionId, executionGeneration });
         }
       },
-      refused: (kind: string) => coverage.add('append refused', kind),
+      refused: (kind) => coverage.add('append refused', kind),
     };
     return new SimulatedLedger({ world, owner: this, disk, core, observer });
   }

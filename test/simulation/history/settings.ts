@@ -84,7 +84,7 @@ export function drawRates(random: Random): FaultRates {
       limbo: 0.6,
       sync_fails: rate(0.15, 0.01, 0.05),
       storage_full: rate(0.2, 0.05, 0.2),
-      read_fails: rate(0.1, 0.01),
+      read_fails: rate(0.15, 0.01, 0.04),
       old_owner: rate(0.5, 0.3),
       long: rate(0.6, 0.3, 0.8),
       usage: rate(0.4, 0.5),

@@ -1,5 +1,5 @@
 /* P2 to P5 and P13 on the rows of admissions: what one append may do to them. */
-import { isRetry } from './books.ts';
+import { activeMessages, isRetry } from './books.ts';
 import type { Books } from './books.ts';
 import type { AdmissionRow, SessionRow } from './rows.ts';
 
@@ -52,8 +52,13 @@ function judgeRetry(books: Books, change: RowChange, row: AdmissionRow): void {
   const { verdict, store } = books;
   const origin = [...change.admissionsAfter.values()].find((other) => other.retriedBy === row.admissionId);
   if (!verdict.hold(origin !== undefined, 'P4', () => `${row.inputId} retries nothing`) || origin === undefined) return;
-  const follows = nextRetryOf(origin.inputId) === row.inputId && origin.position === row.position;
-  verdict.hold(follows, 'P3', () => `the retry ${row.inputId} doesn't stand at the place of ${origin.inputId}`);
+  const isNamed = nextRetryOf(origin.inputId) === row.inputId;
+  verdict.hold(isNamed, 'P2', () => `the retry of ${origin.inputId} is called ${row.inputId}`);
+  const overtaking = [...change.admissionsAfter.values()].find(
+    (other) => other !== row && other.status === 'queued' && other.position <= row.position,
+  );
+  const isHead = origin.position <= row.position && overtaking === undefined;
+  verdict.hold(isHead, 'P3', () => `the retry ${row.inputId} doesn't stand at the place of ${origin.inputId}`);
   const sameText = store.prompt(origin.admissionId) === store.prompt(row.admissionId);
   verdict.hold(sameText, 'P2', () => `the retry ${row.inputId} has another text than ${origin.inputId}`);
 }
@@ -192,7 +197,7 @@ function judgeEnd(books: Books, change: RowChange, from: AdmissionRow, to: Admis
     }
     case 'failed':
       verdict.hold(!stopped, 'P5', () => `${nameOf(from)} was asked to stop and failed (${failure?.reason})`);
-      judgeFailure(books, from, to, lost);
+      judgeFailure(books, change, from, to);
       return;
     default:
       verdict.breach('P5', `${nameOf(from)} ended as ${outcome}`);
@@ -219,8 +224,9 @@ function judgeAnswer({ verdict, store, turnRequests }: Books, change: RowChange,
 /** What the gateway may find out by itself. Every other reason must have come from the server. */
 const ownReasons = new Set(['context_exhausted', 'max_steps', 'empty_reply', 'cut_off', 'internal']);
 
-function judgeFailure(books: Books, from: AdmissionRow, to: AdmissionRow, lost: boolean): void {
+function judgeFailure(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
   const { verdict, limits, turnRequests } = books;
+  const lost = isOfLostOwner(books, from);
   const reason = to.failure?.reason ?? 'no reason';
   if (reason === 'crash_loop') {
     const spent = from.boundary === 'none' && from.requeueCount + 1 >= limits.maxLostStarts;
@@ -234,9 +240,25 @@ function judgeFailure(books: Books, from: AdmissionRow, to: AdmissionRow, lost: 
   if (reason === 'internal') {
     verdict.hold(end?.kind === 'failed' && end.reason === 'threw', 'bug', () => `${nameOf(from)} failed as internal`);
   }
+  if (reason === 'context_exhausted') {
+    const refused = end?.kind === 'failed' && end.reason === 'context_overflow';
+    const tooLarge = limits.windowIsKnown && largestSize(books, change, to) > limits.windowTokens;
+    verdict.hold(refused || tooLarge, 'P9', () => `${nameOf(from)} fits the window and failed as context_exhausted`);
+  }
   if (reason === 'empty_reply' || reason === 'max_steps') {
     verdict.hold(end?.kind === 'finished', 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
   }
+}
+
+/** Tokens of the gateway's own that no row shows: the system prompt, and what surrounds a pending prompt. */
+const hiddenTokens = 20;
+
+/** The most that the turn's next request could be taken for. */
+function largestSize({ store, reported }: Books, { sessionId, after }: RowChange, row: AdmissionRow): number {
+  const local = activeMessages(store, after.tipId).reduce((sum, message) => sum + message.tokens, hiddenTokens);
+  const pending = row.promptMessageId === null ? Math.ceil((store.prompt(row.admissionId) ?? '').length / 4) : 0;
+  const exhaustedPrompt = row.promptMessageId === null ? 0 : (store.messages(after.tipId).get(row.promptMessageId)?.message.tokens ?? 0);
+  return local + pending + exhaustedPrompt + (reported.get(sessionId) ?? 0);
 }
 
 function isOfLostOwner({ store }: Books, row: AdmissionRow): boolean {

@@ -22,6 +22,8 @@ export interface Books {
   readonly moments: Map<string, Moment[]>;
   /** The turn requests of an admission, oldest first. */
   readonly turnRequests: Map<string, Exchange[]>;
+  /** By session id: the largest context that a server has reported since the newest compression. */
+  readonly reported: Map<string, number>;
   /** Summaries that a model server has finished: text. */
   readonly summaries: Set<string>;
   /** `<session>/<generation>` of the turns whose stop was acknowledged. */
@@ -36,6 +38,7 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     versions: new Map(),
     moments: new Map(),
     turnRequests: new Map(),
+    reported: new Map(),
     summaries: new Set(),
     stops: new Set(),
   };

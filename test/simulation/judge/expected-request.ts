@@ -10,10 +10,23 @@ export function expectedRequest(active: readonly MessageRow['message'][]): reado
     const calls = message.toolCalls.filter(({ id }, at) => message.toolCalls.findIndex((call) => call.id === id) === at);
     if (message.text.trim() === '' && calls.length === 0) return [];
     const results = calls.map(({ id }): SentMessage => {
-      const row = active.slice(index + 1).find((other) => other.toolCallId === id);
+      const row = resultOf(active, index, id);
       return { role: 'tool', text: row?.text ?? '', toolCallId: id };
     });
     const toolCalls = calls.map(({ id, name }) => ({ id, name, arguments: '{}' }));
     return [{ role: message.role, text: message.text, toolCalls }, ...results];
   });
+}
+
+/** The first result of this id behind the message, unless another message asks under the same id before it comes. */
+export function resultOf(
+  messages: readonly MessageRow['message'][],
+  asker: number,
+  callId: string,
+): MessageRow['message'] | undefined {
+  for (const message of messages.slice(asker + 1)) {
+    if (message.toolCallId === callId) return message;
+    if (message.toolCalls.some(({ id }) => id === callId)) return undefined;
+  }
+  return undefined;
 }

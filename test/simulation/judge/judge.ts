@@ -61,13 +61,18 @@ export class Judge {
     }
   }
 
+  /** A process decides to start a turn. */
+  starts(process: ProcessView): void {
+    this.#books.verdict.hold(!process.draining, 'stop', () => `${process.name} starts a turn although it stops`);
+  }
+
   /** A process has stopped gracefully: everything that it ran has an end. */
   stopped(process: ProcessView): void {
     const { verdict, store } = this.#books;
     for (const sessionId of store.sessionIds()) {
       for (const row of store.admissions(sessionId).values()) {
         const left = row.status === 'started' && row.ownerEpoch === process.epoch;
-        verdict.hold(!left, 'P5', () => `${nameOf(row)} is still started after a graceful stop`);
+        verdict.hold(!left, 'stop', () => `${nameOf(row)} is still started after a graceful stop`);
       }
     }
   }

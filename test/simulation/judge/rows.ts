@@ -104,6 +104,9 @@ export interface JudgedLimits {
   readonly maxConcurrentTurns: number;
   readonly maxSteps: number;
   readonly onUnknown: 'hold' | 'discard';
+  readonly windowTokens: number;
+  /** Whether anybody has stated the window. */
+  readonly windowIsKnown: boolean;
 }
 
 /** A message of a request as the model server receives it. */
@@ -131,5 +134,11 @@ export interface Exchange {
 }
 
 export type ExchangeEnd =
-  | { readonly kind: 'finished'; readonly finishReason: string; readonly toolCalls: number }
+  | {
+      readonly kind: 'finished';
+      readonly finishReason: string;
+      readonly toolCalls: number;
+      /** Input and output together, as far as the server says; 0 when it doesn't. */
+      readonly reportedTokens: number;
+    }
   | { readonly kind: 'failed'; readonly reason: string };

@@ -1,6 +1,7 @@
 /* P7, P9 and P10 on the rows of transcripts and messages: what one append may do to them. */
 import { activeMessages } from './books.ts';
 import type { Books } from './books.ts';
+import { resultOf } from './expected-request.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow, TranscriptRow } from './rows.ts';
 
 type Message = MessageRow['message'];
@@ -21,7 +22,10 @@ export function judgeTranscripts(books: Books, change: ContentChange): void {
   judgeStoredMessages(books, change);
   judgeNewMessages(books, change);
   const rotation = change.events.some(({ type }) => type === 'compression.completed');
-  if (rotation) judgeCompression(books, change);
+  if (rotation) {
+    judgeCompression(books, change);
+    books.reported.delete(change.sessionId);
+  }
   judgeClosing(books, change);
 }
 
@@ -127,6 +131,7 @@ function judgeCompression(books: Books, change: ContentChange): void {
   const at = isActive.findIndex((message) => message.kind === 'summary' && message.originId === message.id && !known(message));
   const summary = isActive[at];
   if (!verdict.hold(summary !== undefined, 'P9', () => 'a compression left no summary') || summary === undefined) return;
+  verdict.hold(summary.text.trim() !== '', 'P9', () => 'an empty summary was stored');
   verdict.hold(summaries.has(summary.text), 'P9', () => 'a summary was stored that no model has finished');
   const head = isActive.slice(0, at);
   const tail = isActive.slice(at + 1);
@@ -159,11 +164,19 @@ function judgeClosing(books: Books, change: ContentChange): void {
     if (row === earlier || row.status !== 'terminal' || row.promptMessageId === null) continue;
     const active = activeMessages(store, after.tipId);
     const last = active.at(-1);
-    const hidden = row.failure?.reason === 'context_exhausted' && !active.some((m) => m.admissionId === row.admissionId);
+    const own = active.filter((message) => message.admissionId === row.admissionId);
+    const bricks = row.failure?.reason === 'context_exhausted' && own.length > 0 && own.every(isPromptOrNote);
+    verdict.hold(!bricks, 'P13', () => `the prompt of ${row.inputId}, which fits no window, stays in the transcript`);
+    const hidden = row.failure?.reason === 'context_exhausted' && own.length === 0;
     const closed = hidden || last?.role === 'assistant';
     verdict.hold(closed, 'P10', () => `${row.inputId} ended as ${row.outcome} behind a message of the ${last?.role}`);
-    const answered = new Set(active.map((message) => message.toolCallId));
-    const open = active.flatMap((message) => message.toolCalls).find(({ id }) => !answered.has(id));
+    const open = active
+      .flatMap((message, index) => message.toolCalls.map(({ id }) => ({ id, index })))
+      .find(({ id, index }) => resultOf(active, index, id) === undefined);
     verdict.hold(open === undefined, 'P10', () => `${row.inputId} ended with the open call ${open?.id}`);
   }
+}
+
+function isPromptOrNote({ kind }: Message): boolean {
+  return kind === 'prompt' || kind === 'note';
 }

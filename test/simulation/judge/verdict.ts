@@ -1,6 +1,11 @@
-/** What was broken: a promise of DESIGN.md, or a rule of the simulation itself. */
-export type Rule =
-  'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P10' | 'P11' | 'P12' | 'P13' | 'bug' | 'rest';
+/** A promise of DESIGN.md section 1. */
+type Promised = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P10' | 'P11' | 'P12' | 'P13';
+
+/**
+ * What was broken: a promise; the graceful stop of DESIGN.md section 4 (`stop`); an invariant of the program, by its own
+ * account (`bug`); or everything goes on for ever (`rest`).
+ */
+export type Rule = Promised | 'stop' | 'bug' | 'rest';
 
 export interface Broken {
   readonly rule: Rule;

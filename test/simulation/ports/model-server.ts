@@ -87,7 +87,8 @@ export class ModelServer {
       case 'finish': {
         const { finishReason, usage } = step;
         const toolCalls = this.#calls.get(exchange) ?? 0;
-        end({ kind: 'finished', finishReason, toolCalls }, { kind: 'finished', finishReason, usage, parts: null });
+        const reportedTokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+        end({ kind: 'finished', finishReason, toolCalls, reportedTokens }, { kind: 'finished', finishReason, usage, parts: null });
         break;
       }
       case 'fail':

@@ -6,6 +6,7 @@ import type { Disk, Write, Written } from './disk.ts';
 
 /** Hears what a ledger answers, before its caller does. */
 export interface LedgerObserver {
+  asked(request: AppendRequest): void;
   committed(request: AppendRequest): void;
   refused(kind: string): void;
 }
@@ -43,6 +44,7 @@ export class SimulatedLedger implements Ledger {
   }
 
   async append(request: AppendRequest): Promise<AppendResult> {
+    this.#observer.asked(request);
     const types = request.events.map(({ type }) => type).join(' ');
     const written = await this.#write(`append ${request.sessionId} ${request.expectedSeq} ${types}`, {
       kind: 'append',

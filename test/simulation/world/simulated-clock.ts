@@ -6,13 +6,11 @@ import type { Owner, Task, World } from './world.ts';
  * clock may be moved apart from it, in both directions.
  */
 export class SimulatedClock {
-  readonly #world: World;
   #sleepers: readonly Sleeper[] = [];
   #elapsedMs = 0;
   #wallOffsetMs = Date.parse('2030-01-01T00:00:00.000Z');
 
   constructor(world: World) {
-    this.#world = world;
     world.addSource(() => this.#nextWaking());
   }
 

@@ -2,7 +2,7 @@
 import type { LoopbackCall } from './loopback-call.ts';
 import type { Answer, ChatRequest } from './loopback-model.ts';
 
-export const defaultUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+const defaultUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 export interface AnswerOptions {
   /** Between two chunks. */

@@ -34,7 +34,7 @@ export interface ChatMessage {
   readonly [field: string]: unknown;
 }
 
-export interface ChatToolCall {
+interface ChatToolCall {
   readonly id: string;
   readonly type?: string;
   readonly function: { readonly name: string; readonly arguments: string };

@@ -59,7 +59,7 @@ describe('what is wrong with parameters', () => {
   test.each([
     ['sesion_id', 'session_id'],
     ['inputId', 'input_id'],
-    ['TEXT', undefined],
+    ['TEXT', 'text'],
     ['part', 'parts'],
     ['tetx', 'text'],
     ['completely_different', undefined],

@@ -61,6 +61,7 @@ export class WebSocketGateway {
   readonly #connections = new Set<SocketConnection>();
   #policy: UpgradePolicy | undefined;
   #stopping = false;
+  #connectionEnded: () => void = () => undefined;
 
   constructor(options: WebSocketGatewayOptions) {
     this.#options = options;
@@ -75,7 +76,8 @@ export class WebSocketGateway {
       this.#upgrade(request, socket, head);
     });
     this.#http.on('clientError', (_error, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
+      // Whoever doesn't read the answer is cut all the same.
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n', () => socket.destroy());
       else socket.destroy();
     });
     this.#sockets = new WebSocketServer({
@@ -122,6 +124,7 @@ export class WebSocketGateway {
       this.#http.closeAllConnections();
     });
     await closed;
+    while (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#connectionEnded = resolve));
     inTime.abort();
   }
 
@@ -152,7 +155,10 @@ export class WebSocketGateway {
       pingIntervalMs,
       maxEventBacklogBytes,
       maxBacklogBytes,
-      onClosed: (closed) => this.#connections.delete(closed),
+      onClosed: (closed) => {
+        this.#connections.delete(closed);
+        this.#connectionEnded();
+      },
     });
     this.#connections.add(connection);
   }

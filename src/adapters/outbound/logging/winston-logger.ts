@@ -18,7 +18,7 @@ export interface WinstonLoggerOptions {
   readonly now: () => string;
 }
 
-export type LogStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
+type LogStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 /**
  * The log. Levels: `error` needs somebody now, `warn` soon, `info` tells what the process does, `debug` is for whoever
@@ -62,15 +62,8 @@ export class WinstonLogger implements Logger {
   async flush(): Promise<void> {
     const full = this.#winston;
     this.#winston = open(this.#options);
-    await new Promise<void>((resolve) => {
-      full.once('finish', resolve);
-      full.end();
-    });
-    if (!this.#options.stream.writable) return;
-    await new Promise<void>((resolve) => {
-      this.#options.stream.write('', () => resolve());
-      setTimeout(resolve, longestFlushMs).unref(); // a pipe that nobody reads from must not hold the exit
-    });
+    // A pipe that nobody reads from must not hold the exit.
+    await Promise.race([drain(full, this.#options.stream), pause(longestFlushMs)]);
   }
 
   #log(level: LogEntry['level'], message: string, fields: LogFields = {}): void {
@@ -99,6 +92,18 @@ function open({ level, format, colour, stream }: WinstonLoggerOptions): winston.
   });
   const transport = new winston.transports.Stream({ stream, eol: '\n', format: line() });
   return winston.createLogger({ level, levels: { ...ranks }, transports: [transport] }).on('error', ignore);
+}
+
+async function drain(logger: winston.Logger, stream: LogStream): Promise<void> {
+  await new Promise<void>((resolve) => {
+    logger.once('finish', resolve);
+    logger.end();
+  });
+  if (stream.writable) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function ignore(): void {

@@ -1,6 +1,6 @@
-import { cancelAdmission, resolveAdmission, settleAdmission } from '../../../core/domain/admission/admission.ts';
 import type { Admission } from '../../../core/domain/admission/admission.ts';
 import { invariant } from '../../../core/domain/invariant.ts';
+import { endedAdmissions } from '../../../core/domain/session/evolve.ts';
 import type { CarriedMessage, SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
@@ -151,12 +151,7 @@ function projectAdmissions(tables: MemoryTables, undo: UndoLog, step: Step): voi
 }
 
 function endedBy({ event, before }: Step): Admission | undefined {
-  const admission = before?.open.find((other) => other.admissionId === event.admissionId);
-  if (admission === undefined) return undefined;
-  if (event.type === 'admission.cancelled') return cancelAdmission(admission, event.at);
-  if (event.type === 'turn.settled') return settleAdmission(admission, event);
-  if (event.type === 'turn.resolved') return resolveAdmission(admission, event.resolution, event.retriedBy);
-  return undefined;
+  return before === null || before === undefined ? undefined : endedAdmissions(before, [event])[0];
 }
 
 function raise(tables: MemoryTables, undo: UndoLog, counter: 'messageId' | 'admissionSeq', used: number): void {

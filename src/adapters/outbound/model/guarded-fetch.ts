@@ -6,8 +6,11 @@
  * G3: every wait has a deadline and every body a limit.
  * G4: a failure is taken down in the exchange; what is thrown to the SDK afterwards carries no meaning.
  */
+import { failureOf } from '../../../core/domain/model/failure.ts';
+import { AnswerBody } from './answer-body.ts';
 import { answerEvents, wholeAnswerEvents } from './answer-stream.ts';
 import { classifyFailure } from './classify-failure.ts';
+import { isRecord } from './error-facts.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpAnswer, HttpTransport } from './http-transport.ts';
 import { connectionFailure } from './network-failure.ts';
@@ -31,6 +34,7 @@ export interface GuardedRequest {
 
 type Fetch = typeof globalThis.fetch;
 
+/** Tells the SDK that there is nothing to read; why is in the exchange. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -38,17 +42,12 @@ class Refused extends Error {
 export function makeGuardedFetch(options: GuardedFetchOptions, request: GuardedRequest): Fetch {
   return async (input, init) => {
     const answer = await send(urlOf(input), init, options, request);
-    const pieces: AsyncIterator<Uint8Array> = answer.body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // No encoding is set, so they are buffers.
-    const body = { answer, pieces };
-    return answer.status >= 200 && answer.status < 300
-      ? goodAnswer(body, options, request)
-      : refuse(await errorBody(body, options, request), body, options, request);
+    const body = new AnswerBody(answer, request.watch);
+    if (answer.status >= 200 && answer.status < 300) return goodAnswer(answer, body, options, request);
+    // The status alone says enough: an error body that breaks off says no more.
+    const text = await body.text(options.maxErrorBytes).catch(() => '');
+    throw refusedAnswer(text, answer, options, request);
   };
-}
-
-interface Body {
-  readonly answer: HttpAnswer;
-  readonly pieces: AsyncIterator<Uint8Array>;
 }
 
 const maxRedirects = 3;
@@ -59,98 +58,70 @@ async function send(
   options: GuardedFetchOptions,
   request: GuardedRequest,
 ): Promise<HttpAnswer> {
+  const { transport, connectTimeoutMs, origin } = options;
   const headers = Object.fromEntries(new Headers(init?.headers).entries());
   const body = typeof init?.body === 'string' ? init.body : '';
   let target = url;
-  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    if (target.origin !== options.origin) throw refusedRedirect(target, options, request);
-    const post = options.transport.post({
-      url: target,
-      headers,
-      body,
-      signal: request.signal,
-      connectTimeoutMs: options.connectTimeoutMs,
-    });
+  for (let redirects = 0; redirects <= maxRedirects && target.origin === origin; redirects += 1) {
+    const post = transport.post({ url: target, headers, body, signal: request.signal, connectTimeoutMs });
     const answer = await firstByte(post, options, request);
     request.watch.sawBytes();
     const location = answer.headers['location'];
+    // Every other redirect would turn the request into a GET.
     if ((answer.status !== 307 && answer.status !== 308) || location === undefined) return answer;
     answer.body.resume(); // So that the connection can be used again.
     target = new URL(location, target);
   }
-  throw refusedRedirect(target, options, request);
+  const words = `${origin} redirects to ${target.origin}${target.pathname}; the key only goes to its configured address, so put the final one into base_url.`;
+  request.exchange.failAs('not_an_api', words, false);
+  throw new Refused();
 }
 
 async function firstByte(
   post: Promise<HttpAnswer>,
-  options: GuardedFetchOptions,
-  request: GuardedRequest,
+  { origin }: GuardedFetchOptions,
+  { watch, exchange }: GuardedRequest,
 ): Promise<HttpAnswer> {
   try {
-    return await request.watch.wait(post);
+    return await watch.wait(post);
   } catch (error) {
-    if (error instanceof Stalled)
-      request.exchange.failAs('stalled', `The provider did not answer: ${error.message}.`, true);
-    else request.exchange.fail({ failure: connectionFailure(error, options.origin), learnt: null });
+    const failure =
+      error instanceof Stalled
+        ? failureOf('stalled', `The provider did not answer: ${error.message}.`, { retryable: true })
+        : connectionFailure(error, origin);
+    exchange.fail({ failure, learnt: null });
     throw new Refused();
   }
 }
 
-function refusedRedirect(target: URL, options: GuardedFetchOptions, { exchange }: GuardedRequest): Refused {
-  exchange.failAs(
-    'not_an_api',
-    `${options.origin} redirects to ${target.origin}${target.pathname}; the key only goes to its configured address, so put the final one into base_url.`,
-    false,
-  );
-  return new Refused();
-}
-
 /** Where an answer of 200 becomes a stream for the SDK. */
-async function goodAnswer(body: Body, options: GuardedFetchOptions, request: GuardedRequest): Promise<Response> {
-  const first = await firstPiece(body, request);
-  const shape = shapeOf(first, body.answer.headers['content-type'] ?? '');
-  if (shape === 'stream') return streamResponse(body, first, options, request);
-  const text = await restOfBody(
-    body,
-    first,
-    shape === 'json' ? options.maxOutputBytes : options.maxErrorBytes,
-    request,
-  );
-  const value = shape === 'json' ? parsedJson(text) : undefined;
-  if (!isWholeAnswer(value)) return refuse(text, body, options, request);
-  return eventResponse(wholeAnswerEvents(value, { ...options, exchange: request.exchange }));
-}
-
-type Shape = 'stream' | 'json' | 'other';
-
-/** The first characters say what a body is; the content type is often wrong. */
-function shapeOf(first: Uint8Array, contentType: string): Shape {
-  const start = new TextDecoder().decode(first.subarray(0, 200)).trimStart();
-  if (/^[{[]/.test(start)) return 'json';
-  if (start.startsWith('<')) return 'other';
-  return /^(?:data|event|id|retry)?:/.test(start) || contentType.includes('event-stream') ? 'stream' : 'other';
-}
-
-async function firstPiece({ pieces }: Body, request: GuardedRequest): Promise<Uint8Array> {
+async function goodAnswer(
+  answer: HttpAnswer,
+  body: AnswerBody,
+  options: GuardedFetchOptions,
+  request: GuardedRequest,
+): Promise<Response> {
   try {
-    for (;;) {
-      const piece = await request.watch.wait(pieces.next());
-      if (piece.done === true) return new Uint8Array();
-      request.watch.sawBytes();
-      if (piece.value.length > 0) return piece.value;
-    }
+    const beginning = await body.beginning();
+    const shape = body.shapeOf(beginning);
+    if (shape === 'stream') return streamResponse(body, beginning, options, request);
+    const text = await body.text(shape === 'json' ? options.maxOutputBytes : options.maxErrorBytes, beginning);
+    const value = parsedJson(text);
+    if (!isWholeAnswer(value)) throw refusedAnswer(text, answer, options, request);
+    return eventResponse(wholeAnswerEvents(value, { ...options, exchange: request.exchange }));
   } catch (error) {
-    throw bodyFault(error, request);
+    throw error instanceof Refused ? error : brokenBody(error, request);
   }
 }
 
 function streamResponse(
-  { pieces }: Body,
-  first: Uint8Array,
+  body: AnswerBody,
+  beginning: Uint8Array,
   options: GuardedFetchOptions,
   request: GuardedRequest,
 ): Response {
-  const events = answerEvents({ ...options, pieces, first, watch: request.watch, exchange: request.exchange });
+  const { exchange, watch } = request;
+  const events = answerEvents({ ...options, pieces: body.pieces, first: beginning, watch, exchange });
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -158,107 +129,48 @@ function streamResponse(
         const event = await events.next();
         if (event.done !== true) return controller.enqueue(encoder.encode(event.value));
         controller.close();
-        request.exchange.drained = drain(pieces);
+        exchange.drained = body.drain();
       },
     },
     { highWaterMark: 0 },
   );
-  return new Response(stream, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+  return eventResponse(stream);
 }
 
-/** Reads a body to its very end, so that its connection can be used again. Closing the request ends this at any time. */
-async function drain(pieces: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    while ((await pieces.next()).done !== true);
-  } catch {
-    // A connection that broke can't be used again, and that is all.
-  }
-}
-
-function eventResponse(events: string): Response {
+function eventResponse(events: string | ReadableStream<Uint8Array>): Response {
   return new Response(events, { status: 200, headers: { 'content-type': 'text/event-stream' } });
 }
 
-async function errorBody(body: Body, options: GuardedFetchOptions, request: GuardedRequest): Promise<string> {
-  try {
-    return await restOfBody(body, new Uint8Array(), options.maxErrorBytes, request);
-  } catch {
-    return ''; // The status alone says enough; an error body that breaks off says no more.
-  }
-}
-
-/** The text of a body, as far as the limit goes. */
-async function restOfBody(
-  { answer, pieces }: Body,
-  first: Uint8Array,
-  maxBytes: number,
-  request: GuardedRequest,
-): Promise<string> {
-  const read: Uint8Array[] = [first];
-  let bytes = first.length;
-  try {
-    while (bytes < maxBytes) {
-      const piece = await request.watch.wait(pieces.next());
-      if (piece.done === true) break;
-      request.watch.sawBytes();
-      read.push(piece.value);
-      bytes += piece.value.length;
-    }
-  } catch (error) {
-    if (answer.status < 400) throw bodyFault(error, request);
-  }
-  return Buffer.concat(read).subarray(0, maxBytes).toString('utf8');
-}
-
-function bodyFault(error: unknown, { exchange }: GuardedRequest): Refused {
+function brokenBody(error: unknown, { exchange }: GuardedRequest): Refused {
   if (error instanceof Stalled) exchange.failAs('stalled', `The provider went silent: ${error.message}.`, true);
   else exchange.failAs('cut_off', 'The connection broke in the middle of the answer.', true);
   return new Refused();
 }
 
-function refuse(text: string, { answer }: Body, options: GuardedFetchOptions, { exchange }: GuardedRequest): never {
-  exchange.fail(
-    text.trim() === '' && answer.status < 300
-      ? emptyAnswer(answer.status)
-      : classifyFailure({
-          status: answer.status,
-          headers: answer.headers,
-          body: text,
-          inStream: answer.status < 300 && holdsError(text),
-          nowMs: Date.now(),
-          secrets: options.secrets,
-        }),
-  );
-  throw new Refused();
-}
-
-function emptyAnswer(status: number): Parameters<Exchange['fail']>[0] {
-  const message = `The provider answered with nothing at all (HTTP ${String(status)}).`;
-  return {
-    failure: { reason: 'cut_off', message, retryable: true, providerStatus: status, retryAfterMs: null },
-    learnt: null,
-  };
+function refusedAnswer(
+  text: string,
+  { status, headers }: HttpAnswer,
+  { secrets }: GuardedFetchOptions,
+  { exchange }: GuardedRequest,
+): Refused {
+  const isGood = status < 300;
+  if (isGood && text.trim() === '') {
+    exchange.failAs('cut_off', 'The provider answered with nothing at all.', true, status);
+  } else {
+    const inStream = isGood && holdsError(parsedJson(text));
+    exchange.fail(classifyFailure({ status, headers, body: text, inStream, nowMs: Date.now(), secrets }));
+  }
+  return new Refused();
 }
 
 /** An error in an answer of 200 is the vendor's own and as good as one inside a stream. */
-function holdsError(text: string): boolean {
-  const value = parsedJson(text);
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    ['error', 'errors', 'detail', 'message'].some((field) => field in value)
-  );
+function holdsError(value: unknown): boolean {
+  return isRecord(value) && ['error', 'errors', 'detail', 'message'].some((field) => field in value);
 }
 
-function isWholeAnswer(value: unknown): value is object {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'choices' in value &&
-    Array.isArray(value.choices) &&
-    value.choices.length > 0 &&
-    !('error' in value && value.error !== null)
-  );
+function isWholeAnswer(value: unknown): boolean {
+  if (!isRecord(value) || !Array.isArray(value['choices'])) return false;
+  return value['choices'].length > 0 && (value['error'] === undefined || value['error'] === null);
 }
 
 function parsedJson(text: string): unknown {

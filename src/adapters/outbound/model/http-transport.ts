@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 
-export interface HttpPost {
+interface HttpPost {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -34,9 +34,13 @@ export class ConnectTimeout extends Error {
   override readonly name = 'ConnectTimeout';
 }
 
+/** Many servers close a connection that was idle for five seconds, and a request that meets that moment is lost. */
+const maxIdleMs = 4_000;
+
 export function makeHttpTransport(): HttpTransport {
-  const http = new HttpAgent({ keepAlive: true });
-  const https = new HttpsAgent({ keepAlive: true });
+  const reuse = { keepAlive: true, timeout: maxIdleMs };
+  const http = new HttpAgent(reuse);
+  const https = new HttpsAgent(reuse);
   return {
     post: (post) =>
       new Promise((resolve, reject) => {

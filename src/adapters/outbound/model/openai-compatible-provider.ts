@@ -8,7 +8,7 @@ import { makeGuardedFetch } from './guarded-fetch.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 import { makeHttpTransport } from './http-transport.ts';
 import { callOptions } from './request-to-prompt.ts';
-import { defaultStallLimits, makeStallWatch } from './stall-watch.ts';
+import { makeStallWatch, stallLimits } from './stall-watch.ts';
 import type { StallLimits } from './stall-watch.ts';
 import { abortedFailure, concludeStep } from './step-conclusion.ts';
 import type { SdkEnd, StepFacts } from './step-conclusion.ts';
@@ -42,7 +42,7 @@ export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): 
     maxOutputBytes: options.maxOutputBytes ?? 8 * 1024 * 1024,
     secrets: [options.apiKey ?? '', ...Object.values(options.headers ?? {})].filter((secret) => secret.length >= 8),
   };
-  const limits = { ...defaultStallLimits, ...options };
+  const limits = stallLimits(options);
   const newCallId = options.newCallId ?? randomCallId;
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {

@@ -20,13 +20,17 @@ export interface StallLimits {
   readonly totalTimeoutMs: number;
 }
 
-export const defaultStallLimits: StallLimits = {
-  firstByteTimeoutMs: 300_000,
-  firstDataTimeoutMs: 600_000,
-  idleTimeoutMs: 120_000,
-  tailTimeoutMs: 5_000,
-  totalTimeoutMs: 3_600_000,
-};
+/** The given limits, completed. Keep-alives may stretch the wait for the first data, but not without end. */
+export function stallLimits(given: Partial<StallLimits>): StallLimits {
+  const firstByteTimeoutMs = given.firstByteTimeoutMs ?? 120_000;
+  return {
+    firstByteTimeoutMs,
+    firstDataTimeoutMs: given.firstDataTimeoutMs ?? 5 * firstByteTimeoutMs,
+    idleTimeoutMs: given.idleTimeoutMs ?? 120_000,
+    tailTimeoutMs: given.tailTimeoutMs ?? 5_000,
+    totalTimeoutMs: given.totalTimeoutMs ?? 1_800_000,
+  };
+}
 
 export class Stalled extends Error {
   override readonly name = 'Stalled';

@@ -37,7 +37,7 @@ export function concludeStep(facts: StepFacts): readonly ModelEvent[] {
   if (facts.isAborted) return [failed(abortedFailure, null, usage)];
   if (exchange.failure !== null) return [failed(exchange.failure.failure, exchange.failure.learnt, usage)];
   if (end.rawFinishReason === null || end.sawError) return [failed(cutOff(exchange), null, usage)];
-  const hidden = hiddenFailure(exchange, end.rawFinishReason);
+  const hidden = hiddenFailure(exchange, end.rawFinishReason, finishReasonOf(end, []));
   if (hidden !== null) return [failed(hidden, null, usage)];
   const calls = exchange.toolCalls.calls(facts.takenCallIds, facts.newCallId);
   if (calls === null) return [failed(namelessCall, null, usage)];
@@ -76,8 +76,9 @@ function cutOff(exchange: Exchange): Failure {
 }
 
 /** A failure that calls itself an end: by its finish reason, by the native one, or by having truncated the input. */
-function hiddenFailure(exchange: Exchange, rawFinishReason: string): Failure | null {
+function hiddenFailure(exchange: Exchange, rawFinishReason: string, finishReason: FinishReason): Failure | null {
   const isEmpty = !exchange.hasText && exchange.toolCalls.isEmpty;
+  if (isEmpty && finishReason === 'content_filter') return namedFailure('content_filtered', rawFinishReason);
   const byReason = finishReasonFailure(rawFinishReason);
   if (byReason !== null)
     return namedFailure(isEmpty || byReason === 'context_overflow' ? byReason : 'cut_off', rawFinishReason);
@@ -104,7 +105,7 @@ function namedFailure(kind: FailureKind, words: string): Failure {
     isOverWholeBudget: false,
     secrets: [],
   });
-  return failureOf(kind, message, { retryable: kind !== 'context_overflow' });
+  return failureOf(kind, message, { retryable: kind === 'unavailable' || kind === 'cut_off' });
 }
 
 function finishReasonOf(end: SdkEnd, calls: readonly ToolCall[]): FinishReason {
@@ -136,7 +137,7 @@ const byRawReason: Readonly<Record<string, FinishReason>> = {
   sensitive: 'content_filter',
 };
 
-/** Zero is what servers say that don't count; it would make a later estimate too small, so it is no number (F: null). */
+/** Zero is what servers say that don't count; it would make a later estimate too small, so it is no number. */
 function usageOf(usage: WireUsage | null): Usage | null {
   if (usage === null) return null;
   const inputTokens = positive(usage.promptTokens);

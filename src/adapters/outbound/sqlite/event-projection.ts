@@ -1,17 +1,15 @@
 import {
-  cancelAdmission,
   crossBoundary,
   loseAdmission,
   requeueAdmission,
   requestStop,
-  resolveAdmission,
-  settleAdmission,
   startAdmission,
 } from '../../../core/domain/admission/admission.ts';
 import type { Admission, PromptPayload } from '../../../core/domain/admission/admission.ts';
 import { invariant } from '../../../core/domain/invariant.ts';
 import { completeCompression, failCompression } from '../../../core/domain/lineage/lineage.ts';
 import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts';
+import { endedAdmission } from '../../../core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import type { AdmissionsTable } from './admissions-table.ts';
@@ -43,8 +41,6 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
       return tables.sessions.setHold(event.sessionId, null);
     case 'admission.queued':
       return tables.admissions.insert(event.admission, payloadOf(tables, event));
-    case 'admission.cancelled':
-      return changeAdmission(tables, event, (admission) => cancelAdmission(admission, event.at));
     case 'admission.requeued':
       return changeAdmission(tables, event, requeueAdmission);
     case 'turn.started':
@@ -53,15 +49,14 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
       return appendMessage(tables, event);
     case 'turn.stop_requested':
       return changeAdmission(tables, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
+    case 'admission.cancelled':
+    case 'turn.resolved':
+      return changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
     case 'turn.settled':
-      changeAdmission(tables, event, (admission) => settleAdmission(admission, event));
+      changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
       return hideMessages(tables, event);
     case 'turn.lost':
       return changeAdmission(tables, event, (admission) => loseAdmission(admission, event.evidence));
-    case 'turn.resolved':
-      return changeAdmission(tables, event, (admission) =>
-        resolveAdmission(admission, event.resolution, event.retriedBy),
-      );
     case 'compression.started':
       return tables.compressions.begin(event, tipOf(tables, event));
     case 'compression.completed':

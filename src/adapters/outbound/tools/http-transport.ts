@@ -7,15 +7,11 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../core/ports/clock.ts';
 import { boundFetch } from './bounded-fetch.ts';
+import type { HttpServer } from './mcp-server-options.ts';
 import { answerLost, answerTooLarge } from './substitute-answers.ts';
 
 /** How long the server may take to hear that its session is over. */
 const farewellMs = 1_000;
-
-export interface HttpAddress {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /**
  * MCP over streamable HTTP: the SDK's transport, with an end to each request. The SDK alone would wait for an answer
@@ -32,7 +28,7 @@ export class HttpTransport implements Transport {
   /** The requests that have no answer yet, each with what ends it. */
   readonly #open = new Map<RequestId, AbortController>();
 
-  constructor({ url, headers }: HttpAddress, maxMessageBytes: number, clock: Clock) {
+  constructor({ url, headers }: HttpServer, maxMessageBytes: number, clock: Clock) {
     this.#clock = clock;
     this.#inner = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
@@ -88,7 +84,7 @@ export class HttpTransport implements Transport {
     await this.#inner.close();
   }
 
-  /** Closing the request is all that can be done here, and it has been done. */
+  /** Closing the request is all that can be done here, and that waits for nobody. */
   async heedsCancels(): Promise<boolean> {
     return true;
   }

@@ -1,4 +1,4 @@
-import { Client, ProtocolError, SdkHttpError, type StandardSchemaV1 } from '@modelcontextprotocol/client';
+import { Client, ProtocolError, SdkError, SdkHttpError, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../core/ports/clock.ts';
 import { ConnectionError, type CallAnswer, type Connection } from './connection.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -13,6 +13,8 @@ import { ToolListing } from './tool-listing.ts';
 export interface ConnectionDependencies {
   readonly clock: Clock;
   readonly log: ServerLog;
+  /** Takes the server's secrets out of its error messages. */
+  readonly mask: (text: string) => string;
   /** What every stdio server gets of our environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly clientVersion: string;
@@ -46,11 +48,13 @@ class McpConnection implements Connection {
   readonly #transport: StdioTransport | HttpTransport;
   readonly #listing: ToolListing;
   readonly #log: ServerLog;
+  readonly #mask: (text: string) => string;
   #isClosed = false;
 
   constructor(options: McpServerOptions, dependencies: ConnectionDependencies) {
-    const { clock, log, clientVersion } = dependencies;
+    const { clock, log, mask, clientVersion } = dependencies;
     this.#log = log;
+    this.#mask = mask;
     this.#client = new Client({ name: 'holdfast', version: clientVersion }, { capabilities: {} });
     this.#transport = makeTransport(options, dependencies);
     this.#listing = new ToolListing((signal) => this.#fetchTools(signal), {
@@ -126,7 +130,7 @@ class McpConnection implements Connection {
     if (error instanceof ProtocolError) {
       if (error.code === answerTooLargeCode) return { kind: 'too_large' };
       if (error.code === answerLostCode) return { kind: 'lost', why: error.message, notStarted: false, broken: true };
-      return { kind: 'refused', code: error.code, message: error.message };
+      return { kind: 'refused', code: error.code, message: this.#mask(error.message) };
     }
     const why = this.#describe(error);
     // With such a status the server has refused the request itself; a forgotten session is the usual reason.
@@ -144,7 +148,8 @@ class McpConnection implements Connection {
     if (error instanceof ProcessStartError) return error.message;
     if (error instanceof SdkHttpError) return `it answered with HTTP ${error.status}`;
     if (error instanceof ProtocolError) return `it answered with the JSON-RPC error ${error.code}`;
-    if (networkCode !== null) return `it can't be reached (${networkCode})`;
+    if (networkCode !== null && unreachable.has(networkCode)) return `it can't be reached (${networkCode})`;
+    if (networkCode !== null) return `the connection to it broke (${networkCode})`;
     return this.#isClosed ? this.#endOfTransport() : 'it does not keep to the protocol';
   }
 
@@ -181,15 +186,10 @@ const unreachable: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** `fetch` fails with a TypeError whose cause has the code. */
+/** `fetch` fails with a TypeError whose cause has the code. The SDK's own errors have codes too, of another kind. */
 function networkCodeOf(error: unknown): string | null {
-  for (const candidate of [error, error instanceof Error ? error.cause : undefined]) {
-    if (!(candidate instanceof Error) || !('code' in candidate)) continue;
-    if (
-      typeof candidate.code === 'string' &&
-      /^(E[A-Z]+|EAI_AGAIN|UND_ERR_\w+|CERT_\w+|DEPTH_\w+|SELF_\w+)$/.test(candidate.code)
-    )
-      return candidate.code;
-  }
-  return null;
+  if (!(error instanceof Error) || error instanceof SdkError) return null;
+  const found = [error, error.cause].find((one) => one instanceof Error && 'code' in one);
+  const code = found instanceof Error && 'code' in found ? found.code : null;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code) ? code : null;
 }

@@ -98,10 +98,11 @@ export class McpToolHost implements ToolHost {
 
 function makeServer(server: McpServerOptions, options: McpToolHostOptions): McpServer {
   const { inheritedEnv, clientVersion, clock, logger } = options;
-  const log = new ServerLog(server.name, logger, clock, makeSecretMask(secretsOf(server)));
+  const mask = makeSecretMask(secretsOf(server));
+  const log = new ServerLog(server.name, logger, clock, mask);
   const open: OpenConnection = async (signal) => {
     const { openConnection } = await import('./mcp-connection.ts');
-    return openConnection(server, { clock, log, inheritedEnv, clientVersion }, signal);
+    return openConnection(server, { clock, log, mask, inheritedEnv, clientVersion }, signal);
   };
   return new McpServer(server, { open, clock, logger });
 }

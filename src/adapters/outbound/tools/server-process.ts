@@ -111,7 +111,7 @@ export class ServerProcess {
   #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (this.#groupIsGone) return;
     try {
-      this.#child.kill(signal);
+      process.kill(-this.pid, signal);
     } catch {
       // The group is empty, or the platform has no groups: then the child alone is what can be reached.
       this.#child.kill(signal);

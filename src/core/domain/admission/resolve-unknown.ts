@@ -2,6 +2,7 @@ import type { Command } from '../session/commands.ts';
 import { accepted, admissionEvent, refused } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
 import type { ReplyOf } from '../session/commands.ts';
+import { queueHead } from '../session/state.ts';
 import type { SessionState } from '../session/state.ts';
 import { closeTurn } from '../turn/close-turn.ts';
 import { resolveAdmission } from './admission.ts';
@@ -28,7 +29,7 @@ export function decideResolveUnknown(
     }
     if (admission.resolution !== null) return repeated(state, admission, command);
     const resolution = { action: command.action, by: command.by, at: context.now };
-    const retry = command.action === 'retry' ? retryOf(admission, command.retryAdmissionId, context) : null;
+    const retry = command.action === 'retry' ? retryOf(state, admission, command.retryAdmissionId, context) : null;
     const resolved = resolveAdmission(admission, resolution, retry?.admissionId ?? null);
     return accepted(resolutionEvents(state, admission, resolution, retry, context), (after) => ({
       receipt: receiptOf(after, resolved, false),
@@ -67,8 +68,8 @@ function repeated(
   return accepted([], (after) => ({ receipt, retry: retry === undefined ? null : receiptOf(after, retry, true) }));
 }
 
-/** The prompt anew, at the place that the lost turn leaves: before everything that waits. */
-function retryOf(admission: Admission, admissionId: string, context: DecideContext): Admission {
+/** The prompt anew, just behind the place that the lost turn leaves and before everything that waits. */
+function retryOf(state: SessionState, admission: Admission, admissionId: string, context: DecideContext): Admission {
   const fresh = newAdmission(
     admission.sessionId,
     {
@@ -80,7 +81,9 @@ function retryOf(admission: Admission, admissionId: string, context: DecideConte
     },
     context,
   );
-  return { ...fresh, position: admission.position };
+  const head = queueHead(state);
+  const behind = admission.position + 1;
+  return { ...fresh, position: head === undefined || behind < head.position ? behind : head.position - 1 };
 }
 
 /** `a` → `a~1` → `a~2`: clients can't choose an id with `~`, so no retry meets a prompt of theirs. */

@@ -30,19 +30,29 @@ export interface PlanInput {
   readonly promptPending: boolean;
 }
 
-/** The rungs to try, most keeping first. Those whose head and tail alone miss the bound are left out. */
+/**
+ * The rungs to try, most keeping first. Those whose head and tail alone miss the bound are left out. Where that leaves
+ * none, the head is given up: the budget wins over the number of protected messages.
+ */
 export function planCompression(input: PlanInput): readonly CompressionPlan[] {
   const groups = groupsOf(input.messages);
-  const head = headCount(groups, input.protectFirstN);
+  const plans = plansWithHead(groups, headCount(groups, input.protectFirstN), input);
+  return plans.length > 0 ? plans : plansWithHead(groups, 0, input);
+}
+
+function plansWithHead(groups: readonly Group[], head: number, input: PlanInput): readonly CompressionPlan[] {
   const newest = newestTurnStart(groups, input.promptPending);
-  const wideBound = wideShare * input.triggerTokens;
   const plans = [
-    planAt('wide', groups, head, wideCut(groups, newest, input), wideBound),
-    planAt('narrow', groups, head, newest, input.triggerTokens),
-    planInside(groups, head, newest, input),
-  ].flat();
+    ...planAt('wide', groups, head, wideCut(groups, newest, input), wideShare * input.triggerTokens),
+    ...planAt('narrow', groups, head, newest, input.triggerTokens),
+    ...planInside(groups, head, newest, input),
+  ];
   const fitting = plans.filter((plan) => keptTokens(plan) + input.extraTokens < plan.boundTokens);
-  return fitting.filter((plan, index) => index === 0 || plan.tail.length !== fitting[index - 1]?.tail.length);
+  return fitting.filter((plan, index) => fitting.findIndex((other) => isSameCut(plan, other)) === index);
+}
+
+function isSameCut(a: CompressionPlan, b: CompressionPlan): boolean {
+  return a.head.length === b.head.length && a.tail.length === b.tail.length;
 }
 
 export function keptTokens(plan: Pick<CompressionPlan, 'head' | 'tail'>): number {
@@ -73,13 +83,13 @@ function groupsOf(messages: readonly MessageMeta[]): readonly Group[] {
   return groups;
 }
 
-/** As many whole groups from the start as fit into the first `n` messages. */
+/** As many whole groups from the start as fit into the first `n` messages. An earlier summary is never part of it. */
 function headCount(groups: readonly Group[], n: number): number {
   let messages = 0;
   let count = 0;
   for (const group of groups) {
     messages += group.length;
-    if (messages > n) break;
+    if (messages > n || group[0]?.kind === 'summary') break;
     count += 1;
   }
   return count;
@@ -120,7 +130,10 @@ function planAt(
   return planOf(rung, groups.slice(0, start), groups.slice(start, cut), groups.slice(cut), boundTokens);
 }
 
-/** For a newest turn that is too big by itself: its prompt stays, and as many of its latest steps as fit. */
+/**
+ * For a newest turn that is too big by itself: its prompt stays, and as many of its latest steps as fit. The last one
+ * stays in any case: the model has not seen its results yet.
+ */
 function planInside(
   groups: readonly Group[],
   head: number,
@@ -132,9 +145,10 @@ function planInside(
   let tokens = sumTokens(groups[newest] ?? []);
   for (let index = groups.length - 1; index > newest; index -= 1) {
     tokens += sumTokens(groups[index] ?? []);
-    if (tokens > budget) break;
+    if (tokens > budget && index < groups.length - 1) break;
     cut = index;
   }
+  if (cut <= newest + 1) return [];
   const start = Math.min(head, newest);
   const middle = [...groups.slice(start, newest), ...groups.slice(newest + 1, cut)];
   const tail = [...groups.slice(newest, newest + 1), ...groups.slice(cut)];

@@ -1,4 +1,5 @@
 import type { Message } from '../transcript/message.ts';
+import { beginningOf, endOf } from '../transcript/cut-text.ts';
 import { sumTokens } from '../transcript/tokens.ts';
 
 /** The texts of a summary request. The middle is data inside one user message, never a conversation to go on with. */
@@ -89,5 +90,5 @@ function shortened(text: string, allowance: number): string {
 function headAndTail(text: string, head: number, tail: number): string {
   if (text.length <= head + tail) return text;
   const left = text.length - head - tail;
-  return `${text.slice(0, head)}\n[… ${String(left)} characters left out …]\n${tail === 0 ? '' : text.slice(-tail)}`;
+  return `${beginningOf(text, head)}\n[… ${String(left)} characters left out …]\n${endOf(text, tail)}`;
 }

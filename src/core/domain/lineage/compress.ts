@@ -54,6 +54,7 @@ function coversTip(state: SessionState, plan: Command<'rotate'>['plan']): boolea
   const ascends = (ids: readonly number[]): boolean => ids.every((id, index) => id > (ids[index - 1] ?? -Infinity));
   return (
     [head, middle, tail].every(ascends) &&
+    head.every((id, index) => state.messages[index]?.id === id) &&
     planned.length === state.messages.length &&
     planned.every((id, index) => state.messages[index]?.id === id)
   );

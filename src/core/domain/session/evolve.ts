@@ -9,12 +9,14 @@ import {
   startAdmission,
 } from '../admission/admission.ts';
 import type { Admission } from '../admission/admission.ts';
+import { hasKey } from '../admission/find.ts';
 import { invariant } from '../invariant.ts';
 import { beginCompression, completeCompression, failCompression, newLineage } from '../lineage/lineage.ts';
 import type { OpenCompression } from '../lineage/lineage.ts';
 import { metaOf } from '../transcript/message.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
+import { occupant } from './state.ts';
 import type { SessionProfile, SessionState } from './state.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
@@ -55,9 +57,9 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
     case 'session.released':
       return { ...state, hold: null, revision: state.revision + 1 };
     case 'admission.queued':
-      return { ...state, open: inQueueOrder([...state.open, event.admission]) };
+      return queued(state, event.admission);
     case 'admission.cancelled':
-      return closed(state, event, (admission) => cancelAdmission(admission, event.at));
+      return closed(state, event);
     case 'admission.requeued':
       return changed(state, event, requeueAdmission);
     case 'turn.started':
@@ -67,14 +69,11 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
     case 'turn.stop_requested':
       return changed(state, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
     case 'turn.settled':
-      return hidden(
-        closed(state, event, (admission) => settleAdmission(admission, event)),
-        event.hidden,
-      );
+      return hidden(closed(state, event), event.hidden);
     case 'turn.lost':
       return changed(state, event, (admission) => loseAdmission(admission, event.evidence));
     case 'turn.resolved':
-      return closed(state, event, (admission) => resolveAdmission(admission, event.resolution, event.retriedBy));
+      return closed(state, event);
     case 'compression.started':
       return { ...state, lineage: beginCompression(state.lineage, openCompression(event)) };
     case 'compression.completed':
@@ -84,9 +83,17 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
   }
 }
 
+function queued(state: SessionState, admission: Admission): SessionState {
+  const { admissionId, inputId, principalId } = admission;
+  const isTaken = state.open.some((other) => hasKey(other, { admissionId }) || hasKey(other, { inputId, principalId }));
+  invariant(admission.status === 'queued' && !isTaken, 'a fresh admission is queued, and its names are its own');
+  return { ...state, open: inQueueOrder([...state.open, admission]) };
+}
+
 function started(state: SessionState, event: EventOf<'turn.started'>): SessionState {
   const generation = event.executionGeneration;
   invariant(generation === state.executionGeneration + 1, 'the generation grows by one at each claim');
+  invariant(occupant(state) === undefined, 'P3: one turn at a time');
   return changed({ ...state, executionGeneration: generation }, event, (admission) =>
     startAdmission(admission, { epoch: event.epoch, generation, at: event.at }),
   );
@@ -152,9 +159,40 @@ function changed(state: SessionState, event: SessionEvent, change: (a: Admission
 }
 
 /** Ends the admission that the event names: the state forgets what is terminal. */
-function closed(state: SessionState, event: SessionEvent, end: (a: Admission) => Admission): SessionState {
-  const after = changed(state, event, end);
+function closed(state: SessionState, event: EndingEvent): SessionState {
+  const after = changed(state, event, (admission) => endedAdmission(admission, event));
   return { ...after, open: after.open.filter((admission) => admission.status !== 'terminal') };
+}
+
+/** The events that make an admission terminal. */
+type EndingEvent = EventOf<'admission.cancelled' | 'turn.settled' | 'turn.resolved'>;
+
+/** The admissions that these events end, as they are from then on; `before` is the state that the first event met. */
+export function endedAdmissions(before: SessionState, events: readonly SessionEvent[]): readonly Admission[] {
+  const ended: Admission[] = [];
+  let state: SessionState = before;
+  for (const event of events) {
+    const admission = state.open.find(({ admissionId }) => admissionId === event.admissionId);
+    if (admission !== undefined && isEnding(event)) ended.push(endedAdmission(admission, event));
+    state = evolve(state, event);
+  }
+  return ended;
+}
+
+function isEnding(event: SessionEvent): event is EndingEvent {
+  return event.type === 'admission.cancelled' || event.type === 'turn.settled' || event.type === 'turn.resolved';
+}
+
+/** The terminal form of an admission after the event that ends it. */
+export function endedAdmission(admission: Admission, event: EndingEvent): Admission {
+  switch (event.type) {
+    case 'admission.cancelled':
+      return cancelAdmission(admission, event.at);
+    case 'turn.settled':
+      return settleAdmission(admission, event);
+    case 'turn.resolved':
+      return resolveAdmission(admission, event.resolution, event.retriedBy);
+  }
 }
 
 function hidden(state: SessionState, ids: readonly number[]): SessionState {

@@ -8,20 +8,22 @@
  */
 import type { RequestMessage } from './request-message.ts';
 import type { Message, ToolCall } from './message.ts';
+import { pairToolCalls } from './tool-pairs.ts';
+import type { ResultsOf } from './tool-pairs.ts';
 
 export function assemble(messages: readonly Message[]): readonly RequestMessage[] {
-  const results = new Map(
-    messages.flatMap((message) => (message.toolCallId === null ? [] : [[message.toolCallId, message] as const])),
-  );
-  const assembled = messages.flatMap((message) => requestMessages(message, results));
+  const results = pairToolCalls(messages);
+  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
 }
 
-function requestMessages(message: Message, results: ReadonlyMap<string, Message>): readonly RequestMessage[] {
+const noResults: ResultsOf<Message> = new Map();
+
+function requestMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
   if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
   switch (message.role) {
     case 'user':
-      return message.text === '' && message.parts === null
+      return message.text.trim() === '' && (message.parts ?? []).length === 0
         ? []
         : [{ role: 'user', text: message.text, parts: message.parts }];
     case 'assistant':
@@ -31,7 +33,7 @@ function requestMessages(message: Message, results: ReadonlyMap<string, Message>
   }
 }
 
-function assistantMessages(message: Message, results: ReadonlyMap<string, Message>): readonly RequestMessage[] {
+function assistantMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
   const calls = uniqueCalls(message.toolCalls);
   if (message.text.trim() === '' && calls.length === 0) return [];
   return [

@@ -93,9 +93,3 @@ export function textDraft(
     finishReason: null,
   };
 }
-
-/** The calls of a transcript that have no result yet, oldest first, with the message that asks for them. */
-export function openToolCalls(messages: readonly MessageMeta[]): readonly string[] {
-  const answered = new Set(messages.map((message) => message.toolCallId));
-  return messages.flatMap((message) => message.toolCallIds.filter((id) => !answered.has(id)));
-}

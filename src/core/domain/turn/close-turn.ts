@@ -2,8 +2,9 @@ import type { Admission } from '../admission/admission.ts';
 import { admissionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent } from '../session/decision.ts';
 import type { SessionState } from '../session/state.ts';
-import { messageFrom, openToolCalls, textDraft } from '../transcript/message.ts';
+import { messageFrom, textDraft } from '../transcript/message.ts';
 import type { MessageDraft } from '../transcript/message.ts';
+import { openToolCalls } from '../transcript/tool-pairs.ts';
 import { messageOverheadTokens, roughTokens } from '../transcript/tokens.ts';
 
 /** How a turn ended without a final answer. */

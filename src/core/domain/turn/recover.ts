@@ -6,7 +6,7 @@ import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
 import type { SessionState } from '../session/state.ts';
-import { openToolCalls } from '../transcript/message.ts';
+import { openToolCalls } from '../transcript/tool-pairs.ts';
 import { closeTurn } from './close-turn.ts';
 
 /**

@@ -45,7 +45,8 @@ describe('the demo model', () => {
   it('waits a second for each word of "slow N"', async () => {
     const waits: number[] = [];
     const model = makeDemoModel({ clock: { sleep: async (ms) => void waits.push(ms) } });
-    for await (const _ of model.stream(aRequest('slow 3'), new AbortController().signal));
+    const events = model.stream(aRequest('slow 3'), new AbortController().signal);
+    for await (const event of events) expect(event).toBeDefined();
 
     expect(waits).toEqual([1000, 1000, 1000]);
   });

@@ -277,6 +277,23 @@ describe('two commands for one admission in the same round: the second sees what
     expect(repeat).toMatchObject({ kind: 'done', reply: { duplicate: true, admission: { outcome: 'cancelled' } } });
   });
 
+  test('a prompt that is new, cancelled and sent again at once is one admission, and it is cancelled', async () => {
+    const { actor, fatal } = await anActor();
+
+    const answers = await answersOf([
+      actor.send(commands.submit(1)),
+      actor.send(commands.cancel(1)),
+      actor.send(commands.submit(1, { admissionId: 'another-id' })),
+    ]);
+
+    expect(answers).toMatchObject([
+      { kind: 'done', reply: { duplicate: false, admission: { admissionId: 'admission-1', status: 'queued' } } },
+      { kind: 'done', reply: { admission: { admissionId: 'admission-1', outcome: 'cancelled' } } },
+      { kind: 'done', reply: { duplicate: true, admission: { admissionId: 'admission-1', outcome: 'cancelled' } } },
+    ]);
+    expect(fatal).toEqual([]);
+  });
+
   test('resolving twice is resolving once', async () => {
     const { store, executionGeneration } = await withUnknownTurn();
     const { actor, fatal } = await anActor({ create: false, store });

@@ -46,7 +46,7 @@ const retry = anAdmission({
   inputId: 'input-1~1',
   requestDigest: 'digest-of-request-1',
   payloadDigest: 'digest-of-payload-1',
-  position: place(1),
+  position: place(1) + 1,
   acceptedAt: now,
 });
 
@@ -161,7 +161,7 @@ describe('retrying an unknown turn', () => {
   });
 
   test('puts it before a follower that was moved in front of the queue', () => {
-    const moved = queued(2, { position: place(1) + 1 });
+    const moved = queued(2, { position: place(1) + 2 });
     const { after } = given(created(), queued(1), moved, started(1), prompted(1), lost(1)).when(
       resolveUnknown(1, { action: 'retry' }),
     );

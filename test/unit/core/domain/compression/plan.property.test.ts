@@ -36,23 +36,28 @@ describe('whatever the transcript, every plan', () => {
     });
   });
 
-  test('C2: is the whole transcript, in order, each message once', () => {
+  test('C2: has each message of the transcript in one part, and each part in order', () => {
     forEveryPlan(({ head, middle, tail }, { messages }) => {
-      expect([...head, ...middle, ...tail]).toEqual(messages);
+      const ids = (part: readonly MessageMeta[]): readonly number[] => part.map(({ id }) => id);
+      expect(ids([...head, ...middle, ...tail]).toSorted((a, b) => a - b)).toEqual(ids(messages));
+      for (const part of [head, middle, tail]) expect(ids(part)).toEqual(ids(part).toSorted((a, b) => a - b));
+      expect(messages.slice(0, head.length)).toEqual(head);
     });
   });
 
-  test('C3: keeps the newest turn whole, unless it is the rung that cuts into it', () => {
+  test('C3: keeps the newest turn whole, or its prompt and its last steps on the rung that cuts into it', () => {
     forEveryPlan(({ rung, tail }, { messages, promptPending }) => {
-      if (rung === 'inside' || promptPending) return;
-      const newest = messages.slice(messages.findLastIndex(({ kind }) => kind === 'prompt'));
-      if (messages.some(({ kind }) => kind === 'prompt')) expect(tail.slice(-newest.length)).toEqual(newest);
-    });
-  });
-
-  test('leaves something of the newest turn to be answered', () => {
-    forEveryPlan(({ tail }, { promptPending }) => {
-      if (!promptPending) expect(tail).not.toEqual([]);
+      const start = messages.findLastIndex(({ kind }) => kind === 'prompt');
+      if (promptPending || start < 0) return;
+      const newest = messages.slice(start);
+      if (rung !== 'inside') {
+        expect(tail.slice(-newest.length)).toEqual(newest);
+        return;
+      }
+      const [prompt, ...steps] = tail;
+      expect(prompt).toEqual(newest[0]);
+      expect(steps).toEqual(newest.slice(-steps.length));
+      expect(steps).not.toEqual([]);
     });
   });
 
@@ -85,17 +90,22 @@ describe('the rungs of one transcript', () => {
       { numRuns: 300 },
     );
 
-  test('keep less and less, so that the next one is worth its request', () => {
+  test('keep less and less of the tail, first with a head and then without', () => {
     everyLadder((plans) => {
-      const kept = plans.map(({ head, tail }) => head.length + tail.length);
-      expect(kept).toEqual([...new Set(kept)].sort((a, b) => b - a));
+      const withHead = plans.filter(({ head }) => head.length > 0);
+      const without = plans.filter(({ head }) => head.length === 0);
+      expect(plans).toEqual([...withHead, ...without]);
+      for (const ladder of [withHead, without]) {
+        const kept = ladder.map(({ tail }) => tail.length);
+        expect(kept).toEqual([...new Set(kept)].sort((a, b) => b - a));
+      }
     });
   });
 
   test('come in the order wide, narrow, inside', () => {
     everyLadder((plans) => {
       const order = ['wide', 'narrow', 'inside'];
-      const ranks = plans.map(({ rung }) => order.indexOf(rung));
+      const ranks = plans.map(({ rung, head }) => order.indexOf(rung) + (head.length === 0 ? 3 : 0));
       expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b));
     });
   });

@@ -108,14 +108,14 @@ describe('the narrow rung', () => {
 describe('the rung inside a turn', () => {
   const longTurn = 'u10 a10 u100 c100 t300 c100 t300 c50 t200 c50 t100';
 
-  test('cuts a turn that alone is too big, at the border of a step', () => {
+  test('cuts a turn that alone is too big at the border of a step, and keeps its prompt word for word', () => {
     const inside = plans(longTurn).find(({ rung }) => rung === 'inside');
 
     expect(inside).toEqual({
       rung: 'inside',
       head: [1],
-      middle: [2, 3, 4, 5, 6, 7],
-      tail: [8, 9, 10, 11],
+      middle: [2, 4, 5, 6, 7],
+      tail: [3, 8, 9, 10, 11],
       boundTokens: 1000,
     });
   });
@@ -123,7 +123,7 @@ describe('the rung inside a turn', () => {
   test('keeps at least the newest step, however large it is: the model has not seen its results yet', () => {
     const inside = plans('u10 a10 u10 c10 t300 c10 t700').find(({ rung }) => rung === 'inside');
 
-    expect(inside?.tail).toEqual([6, 7]);
+    expect(inside?.tail).toEqual([3, 6, 7]);
   });
 
   test('does not exist for a turn that is only a prompt: nobody answers a request that was summarised away', () => {
@@ -145,8 +145,21 @@ describe('the head', () => {
     expect(plans('u10 c10 t10 a800 u10', { protectFirstN: 3 })[0]?.head).toEqual([1, 2, 3]);
   });
 
-  test('never takes what the tail keeps', () => {
-    expect(plans('u10 a700 u300 a50 u50', { protectFirstN: 5 })).toEqual([]);
+  test('never holds an earlier summary, also where a batch did not fit into it', () => {
+    expect(plans('u10 s20 a800 u10 a10 u10', { protectFirstN: 3 })[0]?.head).toEqual([1]);
+  });
+
+  test('is given up where it alone is too large, so that a big first paste never bricks a session', () => {
+    expect(plans('u5000 a10 u10 a10 u10')[0]).toMatchObject({
+      rung: 'wide',
+      head: [],
+      middle: [1, 2],
+      tail: [3, 4, 5],
+    });
+  });
+
+  test('is given up where the policy protects everything', () => {
+    expect(plans('u10 a700 u300 a50 u50', { protectFirstN: 5 })[0]).toMatchObject({ head: [], middle: [1, 2, 3] });
   });
 
   test('may be empty', () => {
@@ -160,7 +173,7 @@ describe('there is no plan', () => {
   });
 
   test('where only an earlier summary could be summarised again', () => {
-    expect(plans('u10 s700', { promptPending: true })).toEqual([]);
+    expect(plans('s700', { promptPending: true })).toEqual([]);
   });
 
   test('where one huge prompt is all there is', () => {

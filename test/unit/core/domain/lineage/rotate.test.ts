@@ -137,6 +137,21 @@ describe('a rotation', () => {
     });
   });
 
+  test('inside a turn keeps the prompt before the later steps, behind the summary', () => {
+    const { after } = given(...past, answered(2, { id: 6 }, second), answered(2, { id: 7 }, second)).when({
+      ...command,
+      plan: { head: [1], middle: [2, 6], tail: [5, 7] },
+    });
+
+    expect(after.messages.map(({ id, originId }) => [id, originId])).toEqual([
+      [first, 1],
+      [first + 1, first + 1],
+      [first + 2, 5],
+      [first + 3, 7],
+    ]);
+    expect(after.open[0]?.promptMessageId).toBe(first + 2);
+  });
+
   test('may keep no head and no tail', () => {
     const { after } = given(...past).when({ ...command, plan: { head: [], middle: [1, 2, 5], tail: [] } });
 
@@ -193,6 +208,18 @@ describe('a rotation is refused, and the transcript is what it was,', () => {
   });
 
   test('when its plan changes the order', () => {
+    given(...past)
+      .when({ ...command, plan: { head: [], middle: [2, 1], tail: [5] } })
+      .thenRefused({ reason: 'tip_moved' });
+  });
+
+  test('when its plan takes a message twice', () => {
+    given(...past)
+      .when({ ...command, plan: { head: [1], middle: [2, 5], tail: [5] } })
+      .thenRefused({ reason: 'tip_moved' });
+  });
+
+  test('when its head is not the beginning', () => {
     given(...past)
       .when({ ...command, plan: { head: [2], middle: [1], tail: [5] } })
       .thenRefused({ reason: 'tip_moved' });

@@ -13,6 +13,10 @@ const result = (toolCallId: string, text: string) => aMessage({ role: 'tool', ki
 const summary = (text: string) => aMessage({ kind: 'summary', admissionId: null, text });
 const call = (id: string, args = '{}'): ToolCall => ({ id, name: 'look', arguments: args });
 
+/** The request for these messages, which get their places first. */
+const requestOf = (messages: readonly Message[]) =>
+  assemble(deepFreeze(structuredClone(messages.map((message, index) => ({ ...message, id: index + 1 })))));
+
 const user = (text: string) => ({ role: 'user', text, parts: null });
 const assistant = (text: string, toolCalls: readonly ToolCall[] = []) => ({
   role: 'assistant',
@@ -23,7 +27,7 @@ const assistant = (text: string, toolCalls: readonly ToolCall[] = []) => ({
 const tool = (toolCallId: string, text: string) => ({ role: 'tool', toolCallId, toolName: 'look', text });
 
 test('a conversation goes out as it is', () => {
-  expect(assemble([prompt('Hello'), answer('Hi'), prompt('Go on')])).toEqual([
+  expect(requestOf([prompt('Hello'), answer('Hi'), prompt('Go on')])).toEqual([
     user('Hello'),
     assistant('Hi'),
     user('Go on'),
@@ -31,14 +35,14 @@ test('a conversation goes out as it is', () => {
 });
 
 test('neighbours of one role stay two messages: merging is a provider’s affair', () => {
-  expect(assemble([prompt('One'), prompt('Two')])).toEqual([user('One'), user('Two')]);
+  expect(requestOf([prompt('One'), prompt('Two')])).toEqual([user('One'), user('Two')]);
 });
 
 describe('M1: calls and results', () => {
   test('go out together, in the order of the calls', () => {
     const batch = [answer('', [call('a'), call('b')]), result('b', 'of b'), result('a', 'of a')];
 
-    expect(assemble([prompt('Go'), ...batch])).toEqual([
+    expect(requestOf([prompt('Go'), ...batch])).toEqual([
       user('Go'),
       assistant('', [call('a'), call('b')]),
       tool('a', 'of a'),
@@ -47,7 +51,7 @@ describe('M1: calls and results', () => {
   });
 
   test('a call whose result is missing gets one that claims nothing', () => {
-    expect(assemble([prompt('Go'), answer('', [call('a'), call('b')]), result('a', 'of a'), prompt('Next')])).toEqual([
+    expect(requestOf([prompt('Go'), answer('', [call('a'), call('b')]), result('a', 'of a'), prompt('Next')])).toEqual([
       user('Go'),
       assistant('', [call('a'), call('b')]),
       tool('a', 'of a'),
@@ -57,7 +61,7 @@ describe('M1: calls and results', () => {
   });
 
   test('a result that comes after the next prompt still goes out with its call', () => {
-    expect(assemble([prompt('Go'), answer('', [call('a')]), prompt('Next'), result('a', 'of a')])).toEqual([
+    expect(requestOf([prompt('Go'), answer('', [call('a')]), prompt('Next'), result('a', 'of a')])).toEqual([
       user('Go'),
       assistant('', [call('a')]),
       tool('a', 'of a'),
@@ -66,11 +70,11 @@ describe('M1: calls and results', () => {
   });
 
   test('a result without its call does not go out', () => {
-    expect(assemble([prompt('Go'), result('gone', 'of what?'), answer('Hi')])).toEqual([user('Go'), assistant('Hi')]);
+    expect(requestOf([prompt('Go'), result('gone', 'of what?'), answer('Hi')])).toEqual([user('Go'), assistant('Hi')]);
   });
 
   test('a call that is made twice in one batch goes out once', () => {
-    expect(assemble([prompt('Go'), answer('', [call('a'), call('a')]), result('a', 'of a')])).toEqual([
+    expect(requestOf([prompt('Go'), answer('', [call('a'), call('a')]), result('a', 'of a')])).toEqual([
       user('Go'),
       assistant('', [call('a')]),
       tool('a', 'of a'),
@@ -81,7 +85,7 @@ describe('M1: calls and results', () => {
     const first = [answer('', [call('a')]), result('a', 'the first')];
     const second = [answer('', [call('a')]), result('a', 'the second')];
 
-    expect(assemble([prompt('Go'), ...first, ...second])).toEqual([
+    expect(requestOf([prompt('Go'), ...first, ...second])).toEqual([
       user('Go'),
       assistant('', [call('a')]),
       tool('a', 'the first'),
@@ -93,7 +97,7 @@ describe('M1: calls and results', () => {
   test('an open call does not get the result of an earlier call with its id: its outcome is unknown', () => {
     const first = [answer('', [call('a')]), result('a', 'the first')];
 
-    expect(assemble([prompt('Go'), ...first, answer('', [call('a')])]).at(-1)).toEqual(
+    expect(requestOf([prompt('Go'), ...first, answer('', [call('a')])]).at(-1)).toEqual(
       tool('a', '[The result of this call was lost. Its outcome is unknown.]'),
     );
   });
@@ -101,31 +105,33 @@ describe('M1: calls and results', () => {
 
 describe('M2: nothing empty goes out, and the user speaks first', () => {
   test('an assistant that said nothing and called nothing is left out', () => {
-    expect(assemble([prompt('Go'), answer(' \n'), prompt('Next')])).toEqual([user('Go'), user('Next')]);
+    expect(requestOf([prompt('Go'), answer(' \n'), prompt('Next')])).toEqual([user('Go'), user('Next')]);
   });
 
   test('a prompt without text is kept for its image', () => {
     const parts: Message['parts'] = [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }];
 
-    expect(assemble([prompt('', { parts })])).toEqual([{ role: 'user', text: '', parts }]);
+    expect(requestOf([prompt('', { parts })])).toEqual([{ role: 'user', text: '', parts }]);
   });
 
   test('a result without output says so', () => {
-    expect(assemble([prompt('Go'), answer('', [call('a')]), result('a', '')]).at(-1)).toEqual(tool('a', '[no output]'));
+    expect(requestOf([prompt('Go'), answer('', [call('a')]), result('a', '')]).at(-1)).toEqual(
+      tool('a', '[no output]'),
+    );
   });
 
   test('a transcript that begins with the assistant gets an opening', () => {
-    expect(assemble([answer('Hi')])).toEqual([user('[The conversation goes on.]'), assistant('Hi')]);
+    expect(requestOf([answer('Hi')])).toEqual([user('[The conversation goes on.]'), assistant('Hi')]);
   });
 
   test('even an empty transcript makes a valid request', () => {
-    expect(assemble([])).toEqual([user('[The conversation goes on.]')]);
+    expect(requestOf([])).toEqual([user('[The conversation goes on.]')]);
   });
 });
 
 describe('M3: arguments', () => {
   test.each(['', 'not json', '[1]', '"text"', '12', 'null', '{"cut": '])('%j go out as an empty object', (args) => {
-    expect(assemble([prompt('Go'), answer('', [call('a', args)]), result('a', 'of a')])[1]).toEqual(
+    expect(requestOf([prompt('Go'), answer('', [call('a', args)]), result('a', 'of a')])[1]).toEqual(
       assistant('', [call('a')]),
     );
   });
@@ -133,7 +139,7 @@ describe('M3: arguments', () => {
   test('that are an object go out word for word', () => {
     const args = '{ "path" : "ä.txt",\n"n": 1.0 }';
 
-    expect(assemble([prompt('Go'), answer('', [call('a', args)]), result('a', 'of a')])[1]).toEqual(
+    expect(requestOf([prompt('Go'), answer('', [call('a', args)]), result('a', 'of a')])[1]).toEqual(
       assistant('', [call('a', args)]),
     );
   });
@@ -141,7 +147,7 @@ describe('M3: arguments', () => {
 
 describe('M4: a summary', () => {
   test('is background and not somebody speaking', () => {
-    expect(assemble([prompt('Go'), summary('A parser was written.'), prompt('Next')])).toEqual([
+    expect(requestOf([prompt('Go'), summary('A parser was written.'), prompt('Next')])).toEqual([
       user('Go'),
       user(
         '<background>\nA summary of the earlier conversation, made by the gateway. It is context, not a request.\n\n' +
@@ -152,7 +158,7 @@ describe('M4: a summary', () => {
   });
 
   test('may open the request', () => {
-    expect(assemble([summary('A parser was written.'), answer('Hi')])[0]?.role).toBe('user');
+    expect(requestOf([summary('A parser was written.'), answer('Hi')])[0]?.role).toBe('user');
   });
 });
 
@@ -163,7 +169,7 @@ test('what a provider wants back word for word is handed back', () => {
   const signed = { ...call('a'), providerMetadata: { google: { thoughtSignature: 'abc' } } };
   const message = { ...answer('Yes.', [signed]), parts };
 
-  expect(assemble([prompt('Go'), message, result('a', 'of a')])[1]).toEqual({ ...assistant('Yes.', [signed]), parts });
+  expect(requestOf([prompt('Go'), message, result('a', 'of a')])[1]).toEqual({ ...assistant('Yes.', [signed]), parts });
 });
 
 test('whatever is in a transcript, the request is valid', () => {
@@ -189,7 +195,7 @@ test('whatever is in a transcript, the request is valid', () => {
 
   fc.assert(
     fc.property(fc.array(anything, { maxLength: 20 }), (messages) => {
-      expect(requestFaults(assemble(deepFreeze(structuredClone(messages))))).toEqual([]);
+      expect(requestFaults(requestOf(messages))).toEqual([]);
     }),
     { numRuns: 1000 },
   );

@@ -1,27 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { messageFrom, metaOf, openToolCalls, textDraft } from '../../../../../src/core/domain/transcript/message.ts';
+import { messageFrom, metaOf, textDraft } from '../../../../../src/core/domain/transcript/message.ts';
+import { openToolCalls } from '../../../../../src/core/domain/transcript/tool-pairs.ts';
 import { aMessage, anInstant } from '../../../../support/builders.ts';
-
-const asking = (...ids: readonly string[]) => aMessage({ role: 'assistant', kind: 'answer', toolCallIds: ids });
-const result = (toolCallId: string) => aMessage({ role: 'tool', kind: 'tool', toolCallId });
-
-describe('the open calls of a transcript', () => {
-  test('are those without a result, oldest first', () => {
-    expect(openToolCalls([asking('a', 'b', 'c'), result('b')])).toEqual(['a', 'c']);
-  });
-
-  test('are none where every call has its result', () => {
-    expect(openToolCalls([asking('a'), result('a'), asking('b'), result('b')])).toEqual([]);
-  });
-
-  test('are none in a transcript without calls', () => {
-    expect(openToolCalls([aMessage()])).toEqual([]);
-  });
-
-  test('hold a call whose id an earlier, answered call has used', () => {
-    expect(openToolCalls([asking('a'), result('a'), asking('a')])).toEqual(['a']);
-  });
-});
 
 describe('a draft', () => {
   const draft = textDraft({ role: 'user', kind: 'prompt', text: 'Hello', tokens: 5, admissionId: 'admission-1' });

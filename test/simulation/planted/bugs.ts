@@ -1,0 +1,351 @@
+import type { Patch } from './plant.ts';
+
+export interface PlantedBug {
+  readonly name: string;
+  /** The histories within which it must be found. */
+  readonly within: number;
+  readonly patches: readonly Patch[];
+}
+
+const actor = 'core/use-cases/session-actor.ts';
+const store = 'adapters/outbound/memory/memory-store.ts';
+const projection = 'adapters/outbound/memory/project-event.ts';
+
+/** Faults that a programmer could make. A simulator that misses one of them has gone blind. */
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'fence-forgotten',
+    within: 1000,
+    patches: [
+      {
+        file: store,
+        from: `if (epoch < this.epoch) return { kind: 'stale_epoch', epoch: this.epoch };`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'acknowledged-before-commit',
+    within: 100,
+    patches: [
+      {
+        file: actor,
+        from: `await this.#pass(kinds, 'before_commit');`,
+        to: `for (const [index, waiting] of batch.entries()) waiting.answer(sentOf(plan.decisions[index]));`,
+      },
+    ],
+  },
+  {
+    name: 'published-before-commit',
+    within: 100,
+    patches: [
+      {
+        file: actor,
+        from: `await this.#pass(kinds, 'before_commit');`,
+        to: `if (plan.state !== null) this.#deps.onCommit(this.#sessionId, plan.state, plan.events);`,
+      },
+    ],
+  },
+  {
+    name: 'claims-behind-unknown',
+    within: 300,
+    patches: [
+      {
+        file: 'core/domain/session/state.ts',
+        from: `return state.open.find((admission) => admission.status === 'started' || admission.status === 'unknown');`,
+        to: `return state.open.find((admission) => admission.status === 'started');`,
+      },
+      {
+        file: 'core/domain/session/state.ts',
+        from: `if (state.open.some((admission) => admission.status === 'unknown')) blockers.push('unknown_execution');`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'dispatched-turn-requeued',
+    within: 300,
+    patches: [
+      { file: 'core/domain/turn/recover.ts', from: `if (turn.boundary !== 'none') return 'lost';`, to: '' },
+      {
+        file: 'core/domain/admission/admission.ts',
+        from: `invariant(a.status === 'started' && a.boundary === 'none', 'only a start at boundary none is requeued');`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'sent-before-boundary',
+    within: 500,
+    patches: [
+      {
+        file: 'core/use-cases/turn.ts',
+        from: `    const sent = await this.#deps.sessions.send(this.#sessionId, { kind: 'dispatch', executionGeneration, prompt });
+    return sent.kind === 'done' ? this.#steps() : endingOf(sent, null);`,
+        to: `    void this.#deps.sessions.send(this.#sessionId, { kind: 'dispatch', executionGeneration, prompt });
+    return this.#steps();`,
+      },
+    ],
+  },
+  {
+    name: 'duplicates-unchecked',
+    within: 200,
+    patches: [
+      {
+        file: store,
+        from: `return admissions.length > 0 ? { kind: 'duplicate', admissions: Object.freeze(admissions) } : null;`,
+        to: 'return null;',
+      },
+      { file: projection, from: `invariant(!tables.admissionByInput.has(inputKey), 'an append queues an input id once');`, to: '' },
+    ],
+  },
+  {
+    name: 'numbers-from-memory',
+    within: 300,
+    patches: [
+      {
+        file: 'core/use-cases/numbering.ts',
+        from: `let { nextMessageId, nextAdmissionSeq } = first;`,
+        to: `let { nextMessageId, nextAdmissionSeq } = { ...first, nextMessageId: 1, nextAdmissionSeq: 1 };`,
+      },
+    ],
+  },
+  {
+    name: 'wake-up-lost-at-the-end-of-a-turn',
+    within: 100,
+    patches: [
+      {
+        file: 'core/use-cases/scheduler.ts',
+        from: `    if (head === undefined) this.#waiting.delete(sessionId);`,
+        to: `    if (head === undefined || this.#running.has(sessionId)) this.#waiting.delete(sessionId);`,
+      },
+      {
+        file: 'core/use-cases/scheduler.ts',
+        from: `          if (state !== null) this.consider(sessionId, state);`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'recovery-wakes-nobody',
+    within: 300,
+    patches: [
+      { file: 'core/use-cases/gateway.ts', from: `if (state !== null) scheduler.consider(sessionId, state);`, to: '' },
+    ],
+  },
+  {
+    name: 'recovery-stops-at-the-first-session',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/use-cases/recovery.ts',
+        from: `for (const sessionId of unfinished) {`,
+        to: `for (const sessionId of unfinished.slice(0, 1)) {`,
+      },
+    ],
+  },
+  {
+    name: 'rotated-in-two-appends',
+    within: 300,
+    patches: [
+      {
+        file: projection,
+        from: `    case 'compression.started':
+    case 'compression.failed':
+      return;`,
+        to: `    case 'compression.started': {
+      const tip = tables.transcripts.get(after.lineage.tipId);
+      if (tip !== undefined) undo.put(tables.transcripts, tip.id, { ...tip, endedAt: event.at, endReason: 'compression' });
+      return;
+    }
+    case 'compression.failed':
+      return;`,
+      },
+      { file: projection, from: `invariant(parent?.endedAt === null, 'only an open transcript is rotated');`, to: '' },
+    ],
+  },
+  {
+    name: 'second-child-of-a-stale-parent',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/domain/lineage/compress.ts',
+        from: `parentTranscript: state.lineage.tipId,`,
+        to: `parentTranscript: state.lineage.rootId,`,
+      },
+      {
+        file: 'core/domain/lineage/lineage.ts',
+        from: `invariant(lineage.tipId === done.parentId, 'L4: only the tip is rotated');`,
+        to: '',
+      },
+      { file: projection, from: `invariant(parent?.endedAt === null, 'only an open transcript is rotated');`, to: '' },
+    ],
+  },
+  {
+    name: 'interrupt-without-generation',
+    within: 500,
+    patches: [
+      {
+        file: 'core/domain/turn/interrupt.ts',
+        from: `if (turn?.executionGeneration !== executionGeneration) {`,
+        to: `if (turn === undefined) {`,
+      },
+    ],
+  },
+  {
+    name: 'resolved-without-generation',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/domain/admission/resolve-unknown.ts',
+        from: `if (admission.executionGeneration !== command.executionGeneration) {`,
+        to: `if (admission.executionGeneration === null) {`,
+      },
+    ],
+  },
+  {
+    name: 'stop-ignored-on-settle',
+    within: 300,
+    patches: [
+      {
+        file: 'core/domain/turn/settle.ts',
+        from: `const stopped = admission.stopRequested !== null;`,
+        to: `const stopped = false as boolean;`,
+      },
+    ],
+  },
+  {
+    name: 'stop-forgotten-by-recovery',
+    within: 1000,
+    patches: [
+      { file: 'core/domain/turn/recover.ts', from: `if (turn.stopRequested !== null) return 'stopped';`, to: '' },
+    ],
+  },
+  {
+    name: 'closing-note-forgotten',
+    within: 200,
+    patches: [
+      {
+        file: 'core/domain/turn/close-turn.ts',
+        from: `if (admission.promptMessageId === null) return [];`,
+        to: `if (admission.promptMessageId === null || end.partial === null) return [];`,
+      },
+    ],
+  },
+  {
+    name: 'retry-behind-the-followers',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/domain/admission/resolve-unknown.ts',
+        from: `return { ...fresh, position: admission.position + 1 };`,
+        to: `return fresh;`,
+      },
+    ],
+  },
+  {
+    name: 'draining-still-claims',
+    within: 1500,
+    patches: [
+      { file: 'core/domain/turn/claim.ts', from: `if (context.draining) return refused({ reason: 'draining' });`, to: '' },
+      {
+        file: 'core/use-cases/gateway.ts',
+        from: `    phase = 'draining';
+    scheduler.stop();`,
+        to: `    phase = 'draining';`,
+      },
+    ],
+  },
+  {
+    name: 'hidden-messages-forgotten',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/domain/session/evolve.ts',
+        from: `if (ids.length === 0) return state;`,
+        to: `if (ids.length >= 0) return state;`,
+      },
+    ],
+  },
+  {
+    name: 'usage-anchor-kept',
+    within: 3000,
+    patches: [
+      {
+        file: 'core/domain/session/evolve.ts',
+        from: `    messages: messagesAfter(state.messages, event),
+    usageAnchor: null,`,
+        to: `    messages: messagesAfter(state.messages, event),`,
+      },
+    ],
+  },
+  {
+    name: 'copy-without-its-origin',
+    within: 500,
+    patches: [
+      {
+        file: 'core/domain/lineage/compress.ts',
+        from: `message: { ...message, id: firstId + index }`,
+        to: `message: { ...message, id: firstId + index, originId: firstId + index }`,
+      },
+    ],
+  },
+  {
+    name: 'receipt-of-another-generation',
+    within: 100,
+    patches: [
+      {
+        file: 'core/domain/admission/receipt.ts',
+        from: `    admission,
+    ahead`,
+        to: `    admission: { ...admission, executionGeneration: state.executionGeneration },
+    ahead`,
+      },
+    ],
+  },
+  {
+    name: 'empty-summary-accepted',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/domain/compression/acceptance.ts',
+        from: `if (answer.text.trim() === '') return unusable('the summary is empty');`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'crash-loop-without-end',
+    within: 3000,
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `return turn.requeueCount + 1 >= context.limits.maxLostStarts ? 'crash_loop' : 'requeued';`,
+        to: `return 'requeued';`,
+      },
+    ],
+  },
+  {
+    name: 'hole-in-a-subscription',
+    within: 1000,
+    patches: [
+      {
+        file: 'core/use-cases/subscribe.ts',
+        from: `if (event.seq > lastSeq + 1) {`,
+        to: `if (event.seq < 0) {`,
+      },
+      { file: 'core/use-cases/subscribe.ts', from: `if (event.seq === lastSeq + 1 && !deliver(event)) return;`, to: `if (event.seq > lastSeq && !deliver(event)) return;` },
+    ],
+  },
+  {
+    name: 'queue-without-limit',
+    within: 200,
+    patches: [
+      {
+        file: 'core/domain/admission/submit.ts',
+        from: `return queuedCount(state) >= limit ? { reason: 'queue_full', limit } : null;`,
+        to: `return queuedCount(state) < 0 ? { reason: 'queue_full', limit } : null;`,
+      },
+    ],
+  },
+];
