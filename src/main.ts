@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { readConfiguration } from './config/configuration.ts';
 import type { Configuration } from './config/configuration.ts';
 import { ConfigError } from './config/config-error.ts';

@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { Secrets } from '../adapters/outbound/logging/secrets.ts';
 import { WinstonLogger } from '../adapters/outbound/logging/winston-logger.ts';
 import { SystemClock } from '../adapters/outbound/system/system-clock.ts';

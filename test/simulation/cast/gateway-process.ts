@@ -31,6 +31,8 @@ export class GatewayProcess implements Asker {
   alive = true;
   frozen = false;
   phase: Phase = 'booting';
+  /** From the first stop signal on. */
+  draining = false;
   epoch = 0;
   services: Services | null = null;
   readonly #site: Site;
@@ -41,10 +43,6 @@ export class GatewayProcess implements Asker {
   constructor(site: Site, name: string) {
     this.#site = site;
     this.name = name;
-  }
-
-  get draining(): boolean {
-    return this.phase === 'draining';
   }
 
   /** Whether clients find it. */
@@ -79,6 +77,7 @@ export class GatewayProcess implements Asker {
     if (this.phase === 'draining') this.#hurry.abort();
     if (this.phase !== 'ready' || this.services === null) return;
     this.phase = 'draining';
+    this.draining = true;
     await this.services.gateway.drain(drainMs, this.#hurry.signal);
     if (this.phase !== 'draining') return;
     this.#site.judge.stopped(this);

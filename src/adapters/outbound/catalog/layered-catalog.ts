@@ -31,7 +31,7 @@ export interface KnownLimits {
 export type LimitSource = (provider: string, model: string) => KnownLimits | null;
 
 /** The window of a model that nobody knows. */
-export const defaultContextTokens = 8192;
+const defaultContextTokens = 8192;
 
 /**
  * The limits of a model from the first source that knows its window: the configuration, the cache file in the home

@@ -8,7 +8,9 @@ const number = String.raw`(?<![\d.\w-])(\d{3,9})(?![\d\w]|\.\d)`;
 const unit = String.raw`(?: tokens?)?`;
 const context = String.raw`context(?:[ _-](?:window|length|size|limit|len))?`;
 /** What may stand between a name and its number. */
-const is = String.raw`(?: limit)?(?: is| of| was| =|:| size| \(|,)*(?: only| just| currently)?[ (]*`;
+/** `… of this model is`, as often as `this model's … is`. */
+const ofModel = String.raw`(?: (?:for|of|in) (?:this|the|that|your) (?:models?|endpoint|deployment))?`;
+const is = String.raw`(?: limit)?${ofModel}(?: is| of| was| =|:| size| \(|,)*(?: only| just| currently)?[ (]*`;
 
 /** After a number that is named before the limit it is the size of what was sent. */
 const notTheSize = String.raw`(?!${unit}[),]* ?(?:,? ?(?:which|that) )?(?:exceed|>|while|is (?:longer|larger|greater|more|over|above)|vs|\/))`;
@@ -19,14 +21,14 @@ const windowPatterns: readonly RegExp[] = [
   String.raw`max(?:imum)? (?:request |input |prompt )?(?:size|length)${is}${number} tokens`,
   String.raw`${number} max(?:imum)? context`,
   String.raw`(?:models?|available|configured|loaded)(?: \w+)? (?:context(?: (?:window|length|size|limit))?)${is}${number}${notTheSize}`,
-  String.raw`(?:exceed\w*|(?:longer|larger|greater|more) than|over)(?: the| a)?(?: models?| available| configured| maximum| max)* ${context}${is}${number}`,
-  String.raw`context[ _-](?:window|length|size|limit)(?: size)?(?: is| of|:| only| \(|=)+ ?(?:only )?${number}${notTheSize}`,
+  String.raw`(?:exceed\w*|(?:longer|larger|greater|more) than|over)(?: the| a)?(?: models?| available| configured| maximum| max)* (?:${context}|model length)${is}${number}`,
+  String.raw`context[ _-](?:window|length|size|limit)(?: size)?${ofModel}(?: is| of|:| only| \(|=)+ ?(?:only )?${number}${notTheSize}`,
   String.raw`\(${context} ${number}\)`,
-  String.raw`max(?:imum)? number of (?:input )?tokens(?: allowed| supported)?${is}${number}`,
+  String.raw`max(?:imum)?(?: allowed| supported)? number of (?:input )?tokens(?: allowed| supported)?${is}${number}`,
   String.raw`max(?:imum)? allowed (?:input|prompt) (?:length|tokens)${is}${number}`,
   String.raw`model token limit${is}${number}`,
   String.raw`(?:configured|models?|input|prompt|token) limit${is}${number}`,
-  String.raw`(?:tokens?|count of \d+|count|length of \d+|length)\b.{0,20}exceed\w* (?:the )?(?:maximum |max )?limit(?: of|:| is|,)? ?\(?${number}`,
+  String.raw`(?:tokens?|count of \d+|count|length of \d+|length)\b.{0,20}(?:exceed\w*|over|above|beyond) (?:the )?(?:maximum |max )?limit(?: of|:| is|,)? ?\(?${number}`,
   String.raw`while (?:the )?limit is ${number}`,
   String.raw`(?:only )?supports? (?:only |up to |at most |a maximum of )+${number}(?! (?:completion|output|images?|requests?))`,
   String.raw`(?:total (?:number of )?tokens\b.{0,50}|inputs?(?: tokens)?\b.{0,40}|prompt_tokens\b.{0,30}|input tokens\b.{0,30})(?:cannot exceed|must be (?:<=|at most|less than or equal to|no more than)|must not exceed|must have less than|limit)${is}${number}`,

@@ -74,6 +74,6 @@ function inputTokensOf({ system, messages, tools }: ModelRequest): number {
   return texts.reduce((sum, text) => sum + roughTokens(text), 4 * messages.length);
 }
 
-export function lastUserText({ messages }: Pick<ModelRequest, 'messages'>): string {
+function lastUserText({ messages }: Pick<ModelRequest, 'messages'>): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
 }

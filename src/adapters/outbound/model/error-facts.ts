@@ -153,6 +153,8 @@ function visitText(whole: string, found: Found, depth: number, unwraps: number):
     found.texts.push(textOfHtml(text));
     return;
   }
+  // Some servers send a code where others send words.
+  if (/^[\w.-]{3,60}$/.test(text)) found.codes.push(text.toLowerCase());
   const inner = unwraps < maxUnwraps ? embeddedJson(text) : null;
   const words = inner === null ? text : inner.before;
   if (words !== '') found.texts.push(words);

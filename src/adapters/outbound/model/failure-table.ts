@@ -90,7 +90,7 @@ export const quotaAndThrottleTexts: readonly TextFamily[] = [
   ),
   family(
     'rate_limited',
-    String.raw`\brate[ _-]?limit|too many (?:\w+ )?requests|throttl|\b(?:tokens?|requests?|queries)[ /_-]?(?:per|/)[ _-]?(?:min(?:ute)?|sec(?:ond)?|hour|day|month)\b|\b[ritoq]{1,2}p[md]\b|resource (?:has been )?exhausted|resource_exhausted|quota exceeded for|slow down|requests?\b.{0,20}too (?:frequent|fast|quick)|rate (?:exceeded|increased)|too many tokens,? (?:please )?(?:wait|per)|(?:wait|try again|retry)\b.{0,15}before (?:trying|retrying|sending)|please retry shortly|concurren\w+\b.{0,20}\blimit|too many concurrent|请求(?:过于|太)频繁|限流|速率|频率(?:限制|过高)|触发.{0,6}频率`,
+    String.raw`\brate[ _-]?limit|too many (?:\w+ )?requests|throttl|\b(?:tokens?|requests?|queries)[ /_-]?(?:per|/)[ _-]?(?:min(?:ute)?|sec(?:ond)?|hour|day|month)\b|\b[ritoq]{1,2}p[md]\b|resource (?:has been )?exhausted|resource_exhausted|quota exceeded for|slow down|requests?\b.{0,20}too (?:frequent|fast|quick)|rate (?:exceeded|increased)|too many tokens[.,:;]? (?:please )?(?:wait|per)|(?:wait|try again|retry)\b.{0,15}before (?:trying|retrying|sending)|please retry shortly|concurren\w+\b.{0,20}\blimit|too many concurrent|请求(?:过于|太)频繁|限流|速率|频率(?:限制|过高)|触发.{0,6}频率`,
   ),
 ];
 
@@ -141,7 +141,7 @@ export const sizeTexts: readonly TextFamily[] = [
   ),
   family(
     'output_limit',
-    String.raw`(?:supports?|allows?|produces?|generates?|limited to|limit of|maximum of)\b(?: at most| up to| only| a maximum of| no more than)* \d+ (?:completion|output|generated|response) tokens|\bgenerate at most \d+ tokens|max(?:imum)?[_ ](?:completion|output|generated)[_ ]tokens\b(?: limit)?(?: is| of|:) ?\d+.{0,40}(?:requested|got|given|but|you)`,
+    String.raw`(?:supports?|allows?|produces?|generates?|limited to|limit of|maximum of)\b(?: at most| up to| only| a maximum of| no more than| more than| over)* \d+ (?:completion|output|generated|response) tokens|max(?:imum)?(?: allowed)? value (?:of|for) ${outputCap}|too many (?:output|completion) tokens|\bgenerate at most \d+ tokens|max(?:imum)?[_ ](?:completion|output|generated)[_ ]tokens\b(?: limit)?(?: is| of|:) ?\d+.{0,40}(?:requested|got|given|but|you)`,
   ),
   family(
     'output_limit',
@@ -213,7 +213,7 @@ export const overflowTexts: readonly TextFamily[] = [
   ),
   family(
     'context_overflow',
-    String.raw`max(?:imum)? context\b.{0,30}\d{3,}|${context} (?:is|of) \d{3,}.{0,30}(?:got|but|requested|received|given|however)|\d+ tokens?\b.{0,30}(?:but|while|whereas|however)\b.{0,20}context|\blength (?:is|of) \d+.{0,20}limit (?:is|of) \d+|exceed\w*.{0,40}max\w*(?: number of)? (?:input|prompt|context) tokens`,
+    String.raw`max(?:imum)? context\b.{0,30}\d{3,}|${context} (?:is|of) \d{3,}.{0,30}(?:got|but|requested|received|given|however)|\d+ tokens?\b.{0,30}(?:but|while|whereas|however)\b.{0,20}context|\blength (?:is|of) \d+.{0,20}limit (?:is|of) \d+|exceed\w* (?:the )?max(?:imum)?(?: allowed)? number of tokens|\b(?:prompt|input)\b.{0,30}\d+ tokens\b.{0,60}\b(?:takes?|accepts?|allows?|handles?)\b.{0,20}\d|exceed\w*.{0,40}max\w*(?: number of)? (?:input|prompt|context) tokens`,
   ),
   family(
     'context_overflow',

@@ -21,7 +21,7 @@ export function operatorMessage(parts: MessageParts): string {
 const maxWordsCharacters = 300;
 
 /** The innermost words: an outer "Provider returned error" says nothing. */
-export function providerWords(texts: readonly string[], secrets: readonly string[]): string {
+function providerWords(texts: readonly string[], secrets: readonly string[]): string {
   const telling = texts.findLast((text) => text.length > 3) ?? texts.at(-1) ?? '';
   const line = masked(telling, secrets)
     .replace(/[\p{Cc}\s]+/gu, ' ')

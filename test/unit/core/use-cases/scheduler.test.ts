@@ -5,30 +5,27 @@ import { quiet } from '../../../support/memory-gateway.ts';
 import { stateAfter } from '../../../support/given.ts';
 import { created, held, lost, prompted, queued, settled, started } from '../../../support/history.ts';
 
-/** A scheduler whose turns end when the test says so, and that reads the state that the test has set. */
+/** A scheduler whose turns end when the test says so. */
 class World {
-  readonly states = new Map<string, SessionState>();
   /** Every session whose turn was started, in order. */
   readonly started: string[] = [];
   readonly bugs: unknown[] = [];
   readonly scheduler: Scheduler;
   readonly #ends = new Map<string, { end: () => void; fail: (error: unknown) => void }>();
 
-  constructor(options: { maxConcurrentTurns?: number; stateOf?: () => Promise<SessionState | null> } = {}) {
+  constructor(options: { maxConcurrentTurns?: number } = {}) {
     this.scheduler = new Scheduler({
       maxConcurrentTurns: options.maxConcurrentTurns ?? 16,
       runTurn: (sessionId) => {
         this.started.push(sessionId);
         return new Promise((end, fail) => this.#ends.set(sessionId, { end, fail }));
       },
-      stateOf: options.stateOf ?? (async (sessionId) => this.states.get(sessionId) ?? null),
       onBug: (error) => this.bugs.push(error),
     });
   }
 
-  /** A commit: the scheduler hears of it, and it is the state from now on. */
+  /** What a commit tells the scheduler. */
   commit(sessionId: string, state: SessionState): this {
-    this.states.set(sessionId, state);
     this.scheduler.consider(sessionId, state);
     return this;
   }
@@ -98,30 +95,6 @@ describe('a session', () => {
     expect(world.scheduler.runningSessions).toEqual([]);
   });
 
-  test('D4: is looked at again even when nobody told of its last commit', async () => {
-    const world = runningWorld().commit('a', waiting());
-    world.states.set('a', waitingAgain());
-
-    await world.end('a');
-
-    expect(world.started).toEqual(['a', 'a']);
-  });
-
-  test('D4: is run again when a prompt comes while its state is read at the turn’s end', async () => {
-    let answer = (): void => undefined;
-    const world = runningWorld({
-      stateOf: () => new Promise((resolve) => (answer = () => resolve(empty()))),
-    });
-    world.commit('a', waiting());
-    await world.end('a');
-
-    world.commit('a', waitingAgain());
-    answer();
-    await quiet();
-
-    expect(world.started).toEqual(['a', 'a']);
-  });
-
   test('D4: loses no prompt, at whatever microtask of the turn’s end it comes', async () => {
     for (let later = 0; later < 12; later += 1) {
       const world = runningWorld().commit('a', waiting()).commit('a', empty());
@@ -132,14 +105,6 @@ describe('a session', () => {
 
       expect([later, world.started]).toEqual([later, ['a', 'a']]);
     }
-  });
-
-  test('that is gone is forgotten', async () => {
-    const world = runningWorld({ stateOf: async () => null }).commit('a', waiting());
-
-    await world.end('a');
-
-    expect(world.scheduler.runningSessions).toEqual([]);
   });
 
   test('that was held while it waited for a place is not run when there is one', async () => {
@@ -269,14 +234,6 @@ test('a turn that rejects is a bug, and it is told', async () => {
 
   expect(world.bugs).toEqual(['a bug']);
   expect(world.scheduler.runningSessions).toEqual([]);
-});
-
-test('a state that can not be read is told of too', async () => {
-  const world = runningWorld({ stateOf: () => Promise.reject(new Error('no')) }).commit('a', waiting());
-
-  await world.end('a');
-
-  expect(world.bugs).toEqual([new Error('no')]);
 });
 
 function runningWorld(options: ConstructorParameters<typeof World>[0] = {}): World {

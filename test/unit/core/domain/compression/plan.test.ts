@@ -150,7 +150,7 @@ describe('the head', () => {
   });
 
   test('is given up where it alone is too large, so that a big first paste never bricks a session', () => {
-    expect(plans('u5000 a10 u10 a10 u10')[0]).toMatchObject({
+    expect(plans('u5000 a300 u10 a10 u10')[0]).toMatchObject({
       rung: 'wide',
       head: [],
       middle: [1, 2],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { messageFrom, metaOf, textDraft } from '../../../../../src/core/domain/transcript/message.ts';
-import { openToolCalls } from '../../../../../src/core/domain/transcript/tool-pairs.ts';
 import { aMessage, anInstant } from '../../../../support/builders.ts';
 
 describe('a draft', () => {

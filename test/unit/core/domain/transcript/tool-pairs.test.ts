@@ -1,47 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import { openToolCalls, pairToolCalls } from '../../../../../src/core/domain/transcript/tool-pairs.ts';
+import type { Message } from '../../../../../src/core/domain/transcript/message.ts';
 import { aMessage } from '../../../../support/builders.ts';
 
 const asking = (id: number, ...calls: readonly string[]) =>
   aMessage({ id, role: 'assistant', kind: 'answer', toolCallIds: calls });
+/** The ids of each message's results, by call; null for a message that asks for nothing. */
+const pairs = (messages: readonly Message[]) => {
+  const paired = pairToolCalls(messages);
+  const idsOf = (results: ReadonlyMap<string, Message>) =>
+    Object.fromEntries([...results].map(([call, { id }]) => [call, id]));
+  return messages.map((message) => {
+    const results = paired.get(message);
+    return results === undefined ? null : idsOf(results);
+  });
+};
 const result = (id: number, toolCallId: string) => aMessage({ id, role: 'tool', kind: 'tool', toolCallId });
 
 describe('a result belongs to', () => {
   test('the message that asks for it', () => {
-    const messages = [asking(1, 'a', 'b'), result(2, 'b'), result(3, 'a')];
-
-    expect(pairToolCalls(messages)).toEqual(
-      new Map([
-        [
-          1,
-          new Map([
-            ['b', messages[1]],
-            ['a', messages[2]],
-          ]),
-        ],
-      ]),
-    );
+    expect(pairs([asking(1, 'a', 'b'), result(2, 'b'), result(3, 'a')])).toEqual([{ b: 2, a: 3 }, null, null]);
   });
 
   test('the latest message that asks for its id, where an id is used again', () => {
     const messages = [asking(1, 'a'), result(2, 'a'), asking(3, 'a'), result(4, 'a')];
 
-    expect(pairToolCalls(messages)).toEqual(
-      new Map([
-        [1, new Map([['a', messages[1]]])],
-        [3, new Map([['a', messages[3]]])],
-      ]),
-    );
+    expect(pairs(messages)).toEqual([{ a: 2 }, null, { a: 4 }, null]);
   });
 
   test('nobody when nobody before it asks for it', () => {
-    expect(pairToolCalls([result(1, 'a'), asking(2, 'a')])).toEqual(new Map([[2, new Map()]]));
+    expect(pairs([result(1, 'a'), asking(2, 'a')])).toEqual([null, {}]);
   });
 
   test('nobody when it comes a second time: the first one stands', () => {
-    const messages = [asking(1, 'a'), result(2, 'a'), result(3, 'a')];
-
-    expect(pairToolCalls(messages)).toEqual(new Map([[1, new Map([['a', messages[1]]])]]));
+    expect(pairs([asking(1, 'a'), result(2, 'a'), result(3, 'a')])).toEqual([{ a: 2 }, null, null]);
   });
 });
 
