@@ -5,7 +5,6 @@ import { makeAuthenticate } from '../adapters/inbound/websocket/authenticate.ts'
 import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
-import { defaultConnectionLimits } from '../protocol/limits.ts';
 import { makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
@@ -99,11 +98,11 @@ function connectionLimits({ gateway }: Config): ConnectionLimits {
     max_frame_bytes: gateway.max_frame_bytes,
     max_batch: gateway.max_batch,
     max_json_depth: gateway.max_json_depth,
-    max_json_values: defaultConnectionLimits.max_json_values,
+    max_json_values: gateway.max_json_values,
     max_in_flight: gateway.max_calls_in_flight,
     max_subscriptions: gateway.max_subscriptions,
     calls_per_second: gateway.max_calls_per_second,
-    call_burst: 2 * gateway.max_calls_per_second,
+    call_burst: gateway.max_call_burst,
     ping_interval_ms: gateway.ping_seconds * 1000,
   };
 }

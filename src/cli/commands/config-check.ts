@@ -1,32 +1,19 @@
-import { ConfigError, formatProblem } from '../../config/config-error.ts';
 import { readConfiguration, type Configuration } from '../../config/configuration.ts';
 import { exitCodes, type ExitCode } from '../../config/exit-codes.ts';
 import { resolveHome } from '../../config/home.ts';
 import { defaultTarget } from '../../config/model-endpoints.ts';
-import { CliFailure } from '../failure.ts';
+import { orRefused } from '../refused-configuration.ts';
 import type { CliIo } from '../io.ts';
 import type { HomeOptions } from '../options.ts';
 import { printable } from '../printable.ts';
 
 /** Judges the configuration as `serve` would, without creating anything. */
 export function runConfigCheck(io: CliIo, { home, json }: HomeOptions): ExitCode {
-  const configuration = readOrRefuse(resolveHome(home, io.environment));
+  const configuration = orRefused(() => readConfiguration(resolveHome(home, io.environment)));
   io.stdout.write(
     json === true ? `${JSON.stringify(asDocument(configuration), null, 2)}\n` : `${printable(asText(configuration))}\n`,
   );
   return exitCodes.ok;
-}
-
-function readOrRefuse(home: string): Configuration {
-  try {
-    return readConfiguration(home);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const { problems } = error;
-    const summary = problems.length === 1 ? 'One problem:' : `${problems.length} problems:`;
-    const message = [summary, ...problems.map(formatProblem)].join('\n');
-    throw new CliFailure(exitCodes.configuration, 'invalid_configuration', message, { details: { problems } });
-  }
 }
 
 /** No key and no header is in it: only listed fields leave. */
