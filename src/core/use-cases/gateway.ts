@@ -55,7 +55,7 @@ export interface Gateway {
   readonly sessions: Sessions;
   readonly readSnapshot: ReadSnapshot;
   readonly status: ReadGatewayStatus;
-  phase(): GatewayPhase;
+  readonly phase: () => GatewayPhase;
   /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
   start(): Promise<RecoveryReport | null>;
   /** Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. */
