@@ -2,9 +2,10 @@ import { contextSize } from '../domain/compression/context-size.ts';
 import type { ContextReport } from '../domain/compression/context-size.ts';
 import { contextWindow } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy } from '../domain/compression/trigger.ts';
+import { invariant } from '../domain/invariant.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { AdmissionWithPayload, MessagePage, SessionQueries } from '../ports/session-queries.ts';
+import type { AdmissionWithPayload, SessionQueries } from '../ports/session-queries.ts';
 import type { Partial, ReadSnapshot } from './resume-session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -18,7 +19,7 @@ export interface ReadSnapshotDependencies {
 }
 
 /** How often a snapshot is read again when the session moves on meanwhile. */
-const maxTries = 20;
+const maxTries = 100;
 
 export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
   return async ({ sessionId, messageLimit, before }) => {
@@ -31,8 +32,10 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
         limit: messageLimit,
       });
       const pending = await readPending(deps.queries, state);
-      const unmoved = (await deps.sessions.state(sessionId))?.seq === state.seq;
-      if (!unmoved && attempt < maxTries && !isOfState(state, page, pending)) continue;
+      // The store was at the state's own sequence number when all this was read: everything is of one instant.
+      const now = await deps.queries.findSession(sessionId);
+      if (now?.lastSeq !== state.seq && attempt < maxTries) continue;
+      invariant(now?.lastSeq === state.seq, 'a session holds still for a snapshot in the end');
       const partial = deps.partialOf(sessionId);
       return {
         state,
@@ -44,14 +47,6 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
       };
     }
   };
-}
-
-/** What was read belongs to the state even though the session has moved on. */
-function isOfState(state: SessionState, page: MessagePage, pending: readonly AdmissionWithPayload[]): boolean {
-  const ids = new Set(state.messages.map(({ id }) => id));
-  return (
-    page.messages.every(({ id }) => ids.has(id)) && page.messages.length > 0 && pending.length === state.open.length
-  );
 }
 
 /** The open admissions of the state, with their payloads; the state has the last word on their status. */

@@ -60,6 +60,7 @@ export class SessionActor {
   readonly #mailbox: Waiting[] = [];
   #state: SessionState | null | undefined;
   #pumping = false;
+  #working: Promise<void> = Promise.resolve();
   #halted = false;
   #attempt = 0;
 
@@ -79,12 +80,17 @@ export class SessionActor {
   }
 
   async state(): Promise<SessionState | null> {
-    if (this.#state === undefined) {
-      const loaded = await this.#deps.ledger.load(this.#sessionId);
-      // A command that was decided meanwhile has loaded it too and may have gone on.
-      if (this.#state === undefined) this.#state = loaded;
-    }
+    await this.#load();
+    // A session that is just being made is in the store before this actor hears of it.
+    if (this.#state === null && this.#pumping) await this.#working;
     return this.#state ?? null;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#state !== undefined) return;
+    const loaded = await this.#deps.ledger.load(this.#sessionId);
+    // A command that was decided meanwhile has loaded it too and may have gone on.
+    if (this.#state === undefined) this.#state = loaded;
   }
 
   send<K extends CommandKind>(command: Command<K>): Promise<Sent<ReplyOf<K>>> {
@@ -101,7 +107,7 @@ export class SessionActor {
 
   #pump(): void {
     this.#pumping = true;
-    void this.#work();
+    this.#working = this.#work();
   }
 
   /** It never rejects: what goes wrong ends in an answer to everybody who waits. */
@@ -111,7 +117,7 @@ export class SessionActor {
     while (this.#mailbox.length > 0 && !this.#halted) {
       const batch = this.#mailbox.splice(0, maxBatch);
       try {
-        await this.state();
+        await this.#load();
         await this.#process(batch);
       } catch (error) {
         if (error instanceof StorageError) await this.#storageFailed(error, batch);

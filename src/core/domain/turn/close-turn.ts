@@ -28,7 +28,9 @@ export function closeTurn(
   if (admission.promptMessageId === null) return [];
   const drafts = [
     ...openToolCalls(state.messages).map((id) => toolNote(admission, id, toolNotes[end.ending])),
-    end.partial === null ? endNote(admission, endNotes[end.ending]) : { ...end.partial, partial: true, toolCalls: [] },
+    end.partial === null || end.partial.text.trim() === ''
+      ? endNote(admission, endNotes[end.ending])
+      : { ...end.partial, partial: true, toolCalls: [] },
   ];
   return appendedEvents(admission, drafts, { ...context, step: admission.step, contextTokens: null, boundary: null });
 }
