@@ -37,7 +37,7 @@ import { requestTurnStep } from './turn-request.ts';
 
 export interface TurnDependencies {
   readonly sessions: Sessions;
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, 'readPayload'>;
   readonly transcripts: Transcripts;
   readonly provider: ModelProvider;
   readonly catalog: ModelCatalog;
@@ -204,7 +204,7 @@ class Turn {
       kind: 'append',
       executionGeneration: this.#generation,
       messages: [answer, ...results],
-      step: this.#step + 1,
+      step: this.#step,
       contextTokens: null,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
