@@ -173,6 +173,7 @@ export class TestSession {
       failure: null,
       usage: null,
       contextTokens: null,
+      holdOnOutage: false,
       ...overrides,
     });
   }
