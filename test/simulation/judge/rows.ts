@@ -64,6 +64,9 @@ export interface EventRow {
   readonly admission?: { readonly position: number };
   /** Of `turn.settled`. */
   readonly outcome?: string;
+  readonly failure?: { readonly reason: string } | null;
+  /** Of `session.held`. */
+  readonly hold?: { readonly reason: string };
 }
 
 /** What belongs to a session as a whole. */
@@ -72,6 +75,8 @@ export interface SessionRow {
   readonly revision: number;
   readonly executionGeneration: number;
   readonly held: boolean;
+  /** When the hold ends by itself. */
+  readonly heldUntil: string | null;
   readonly tipId: string;
   /** The compression that has begun and has no end yet. */
   readonly openCompression: { readonly compressionId: string; readonly epoch: number } | null;
@@ -103,6 +108,8 @@ export interface JudgedLimits {
   readonly maxLostStarts: number;
   readonly maxConcurrentTurns: number;
   readonly maxSteps: number;
+  readonly maxAttempts: number;
+  readonly onOutage: 'hold' | 'continue';
   readonly onUnknown: 'hold' | 'discard';
   readonly windowTokens: number;
   /** Whether anybody has stated the window. */
@@ -141,4 +148,10 @@ export type ExchangeEnd =
       /** Input and output together, as far as the server says; 0 when it doesn't. */
       readonly reportedTokens: number;
     }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** Whether it may be tried again in the same turn. */
+      readonly passes?: boolean | undefined;
+      readonly retryAfterMs?: number | undefined;
+    };
