@@ -54,13 +54,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a queue of followers',
     from: 'nothing',
     compresses: false,
-    points: [
-      'submit.after_commit@3',
-      ...commit('settle'),
-      'claim.before_commit@2',
-      'claim.after_publish@2',
-      'model.first_event@2',
-    ],
+    points: ['submit.after_commit@3', 'settle.after_commit', 'claim.before_commit@2', 'model.first_event@2'],
     act: async ({ client, witness, unlessDead }) => {
       const session = await newSession(client);
       const first = await ask(client, session, 'p1', 'park');
@@ -75,12 +69,10 @@ export const scenarios: readonly Scenario[] = [
     from: 'a long session',
     compresses: true,
     points: [
-      ...commit('claim'),
       ...commit('start_compression'),
       ...request('summary'),
       ...commit('rotate'),
       ...commit('dispatch'),
-      'model.before_send',
       'settle.after_commit',
     ],
     act: async ({ client }) => {
@@ -95,7 +87,7 @@ export const scenarios: readonly Scenario[] = [
     from: 'a long session',
     compresses: true,
     summaries: 'fail',
-    points: [...commit('fail_compression'), 'dispatch.after_commit'],
+    points: [...commit('fail_compression')],
     act: async ({ client }) => {
       const session = await knownSession(client);
       await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
@@ -109,11 +101,10 @@ export const scenarios: readonly Scenario[] = [
     compresses: false,
     points: [
       'model.after_answer',
-      ...commit('start_compression'),
-      'summary.after_answer',
-      ...commit('rotate'),
-      ...request('model', '@2'),
-      'settle.after_commit',
+      'rotate.before_commit',
+      'rotate.after_commit',
+      'model.before_send@2',
+      'model.after_answer@2',
     ],
     act: async ({ client }) => {
       const session = await knownSession(client);
@@ -141,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a hold and its release',
     from: 'nothing',
     compresses: false,
-    points: [...commit('hold'), ...commit('release'), 'claim.before_commit', 'claim.after_commit'],
+    points: [...commit('hold'), ...commit('release')],
     act: async ({ client }) => {
       const session = await newSession(client);
       await client.hold(session);
@@ -154,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'an interrupt',
     from: 'nothing',
     compresses: false,
-    points: [...commit('interrupt'), ...commit('settle'), 'claim.after_commit@2'],
+    points: [...commit('interrupt'), 'settle.after_commit'],
     act: async ({ client, witness, unlessDead }) => {
       const session = await newSession(client);
       const first = await ask(client, session, 'p1', 'park');
@@ -169,7 +160,7 @@ export const scenarios: readonly Scenario[] = [
     from: 'a long session',
     compresses: true,
     summaries: 'park',
-    points: [...commit('interrupt'), ...commit('fail_compression'), 'settle.before_commit', 'settle.after_commit'],
+    points: ['interrupt.after_commit', 'fail_compression.after_commit', 'settle.before_commit'],
     act: async ({ client, witness, unlessDead }) => {
       const session = await knownSession(client);
       const first = await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
@@ -184,7 +175,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a discarded turn',
     from: 'a lost turn',
     compresses: false,
-    points: [...commit('resolve_unknown'), 'claim.after_commit'],
+    points: [...commit('resolve_unknown')],
     act: async ({ client, witness }) => {
       witness.openGate();
       await resolveFirst(client, await knownSession(client), 'discard');
@@ -195,7 +186,7 @@ export const scenarios: readonly Scenario[] = [
     from: 'a lost turn',
     compresses: false,
     onUnknown: 'retry',
-    points: [...commit('resolve_unknown'), 'claim.after_commit', 'settle.before_commit', 'settle.after_publish'],
+    points: ['resolve_unknown.after_commit', 'settle.before_commit'],
     act: async ({ client, witness }) => {
       witness.openGate();
       await resolveFirst(client, await knownSession(client), 'retry');
@@ -205,7 +196,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a turn that asks for a tool',
     from: 'nothing',
     compresses: false,
-    points: [...commit('append'), ...request('model', '@2'), 'settle.before_commit'],
+    points: [...commit('append'), 'model.first_event@2'],
     act: async ({ client }) => {
       const session = await newSession(client);
       for (const [name, wish] of [
@@ -220,7 +211,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a shutdown that interrupts',
     from: 'nothing',
     compresses: false,
-    points: [...commit('interrupt'), ...commit('settle')],
+    points: ['interrupt.after_commit', 'settle.before_commit', 'settle.after_commit'],
     act: async ({ client, witness, daemon, unlessDead }) => {
       const session = await newSession(client);
       await ask(client, session, 'p1', 'park');
@@ -234,7 +225,7 @@ export const scenarios: readonly Scenario[] = [
     from: 'nothing',
     compresses: false,
     drainSeconds: 3600,
-    points: [...commit('settle')],
+    points: ['settle.before_commit', 'settle.after_publish'],
     act: async ({ client, witness, daemon, log, unlessDead }) => {
       const session = await newSession(client);
       await ask(client, session, 'p1', 'park');
@@ -247,7 +238,13 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   { name: 'the recovery of a lost turn', from: 'a lost turn', compresses: false, act: null, points: recoveryPoints },
-  { name: 'the recovery of a lost start', from: 'a lost start', compresses: true, act: null, points: recoveryPoints },
+  {
+    name: 'the recovery of a lost start',
+    from: 'a lost start',
+    compresses: true,
+    act: null,
+    points: ['recover.before_commit', 'recover.after_commit', 'recovery.after'],
+  },
 ];
 
 async function newSession(client: Bookkeeper): Promise<BookedSession> {
