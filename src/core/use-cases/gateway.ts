@@ -35,7 +35,7 @@ export interface GatewayDependencies
     Pick<SessionRegistryDependencies, 'ledger' | 'clock' | 'failpoints' | 'hub' | 'maxLoadedSessions'>,
     Pick<
       TurnRunnerDependencies,
-      'provider' | 'catalog' | 'tokens' | 'digest' | 'policy' | 'maxOutputTokens' | 'maxSteps'
+      'provider' | 'catalog' | 'tokens' | 'tools' | 'digest' | 'policy' | 'maxOutputTokens' | 'maxSteps'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;

@@ -34,7 +34,7 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
         target: context.target,
         system: context.systemPrompt,
         messages: assemble(await deps.transcripts.read(state)),
-        tools: [],
+        tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
         maxOutputTokens: deps.maxOutputTokens,
         purpose: 'turn',
       },
