@@ -90,6 +90,7 @@ export function renderErrors(): string {
         ['1007', 'a text frame that is no UTF-8'],
         ['1008', 'too many malformed requests'],
         ['1009', 'a frame beyond `max_frame_bytes`: do not send it again'],
+        ['1011', 'the gateway has a fault, which is logged'],
         ['1012', 'the gateway stops: connect again'],
         ['1013', 'answers are not read: connect again and go on from the last event'],
       ],

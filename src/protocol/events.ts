@@ -156,4 +156,3 @@ export type DurableWireEvent = z.output<typeof anyDurableEvent>;
 export type LiveWireEvent = z.output<(typeof liveEvents)[number]>;
 export type WireEvent = z.output<typeof anyEvent>;
 export type ReadyEvent = z.output<(typeof connectionEvents)[0]>;
-export type GapEvent = z.output<(typeof connectionEvents)[1]>;

@@ -13,12 +13,5 @@ export type RpcResponse =
   | { readonly jsonrpc: '2.0'; readonly id: RpcId; readonly result: unknown }
   | { readonly jsonrpc: '2.0'; readonly id: RpcId; readonly error: RpcError };
 
-export interface RpcRequest {
-  readonly jsonrpc: '2.0';
-  readonly id?: RpcId;
-  readonly method: string;
-  readonly params?: unknown;
-}
-
 /** The only notification that a server sends. Its `params` are the event. */
 export const eventMethod = 'event';

@@ -45,6 +45,7 @@ export const closeCodes = {
   unsupportedData: 1003,
   policyViolation: 1008,
   messageTooBig: 1009,
+  internalError: 1011,
   serviceRestart: 1012,
   tryAgainLater: 1013,
 } as const;

@@ -28,7 +28,7 @@ export const promptPart = z.discriminatedUnion('type', [
 export type WirePromptPart = z.output<typeof promptPart>;
 
 /** A part of a message that is shown. Data is described and not carried: it would not fit an event. */
-export const shownPart = z.discriminatedUnion('type', [
+const shownPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
   z.strictObject({ type: z.literal('reasoning'), text: z.string() }),
   z.strictObject({ type: z.literal('image'), media_type: z.string(), bytes: count }),

@@ -11,7 +11,7 @@ export type Scope = (typeof scopes)[number];
  * `arrival`: it reaches the core in the order in which the calls arrived, after every earlier call of this kind.
  * `any`: it may overtake and be overtaken. Answers of either kind may come in any order.
  */
-export type Order = 'arrival' | 'any';
+type Order = 'arrival' | 'any';
 
 /** A method of the protocol: one value, from which dispatch, client types and documents are derived. */
 export interface MethodDefinition<

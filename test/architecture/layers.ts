@@ -48,9 +48,15 @@ export const layers: readonly Layer[] = [
     path: 'adapters/outbound/model',
     layers: outboundLayers,
     packages: ['@ai-sdk/provider', '@ai-sdk/openai-compatible'],
-    nodeModules: [],
+    nodeModules: ['node:http', 'node:https'],
   },
-  { path: 'adapters/outbound/tokens', layers: outboundLayers, packages: ['gpt-tokenizer'], nodeModules: [] },
+  { path: 'adapters/outbound/catalog', layers: outboundLayers, packages: [], nodeModules: ['node:fs'] },
+  {
+    path: 'adapters/outbound/tokens',
+    layers: outboundLayers,
+    packages: ['gpt-tokenizer'],
+    nodeModules: ['node:worker_threads'],
+  },
   {
     path: 'adapters/outbound/tools',
     layers: outboundLayers,

@@ -1,12 +1,77 @@
-import { exitCodes } from '../../config/exit-codes.ts';
+import { exitCodes, type ExitCode } from '../../config/exit-codes.ts';
+import { checksOf } from '../demo/checks.ts';
+import { DemoHome } from '../demo/demo-home.ts';
+import { runJourney } from '../demo/journey.ts';
+import { documentOf, tellReport } from '../demo/report.ts';
+import { silentTeller, tellerFor } from '../demo/teller.ts';
 import { CliFailure } from '../failure.ts';
+import { processIo, type CliIo } from '../io.ts';
 import type { HomeOptions } from '../options.ts';
 
-type Demo = (options: { readonly home: string | undefined; readonly json: boolean }) => Promise<number>;
+/**
+ * Runs the journey in a home folder of its own and answers 0 only if everything held. Whatever happens, no process of it
+ * is left behind; the folder stays only where there is something to look into.
+ */
+export async function runDemo({ home: named, json }: HomeOptions, io: CliIo = processIo()): Promise<ExitCode> {
+  if (named !== undefined) {
+    const message = 'The demo kills its gateway, so it makes a home folder of its own and takes no --home.';
+    throw new CliFailure(exitCodes.usage, 'usage', message);
+  }
+  const teller = json === true ? silentTeller : tellerFor(io);
+  const home = new DemoHome();
+  const interruption = interruptionOf(io);
+  let keep = true;
+  let remark = `The demo's folder is kept, with gateway.log in it: ${home.path}`;
+  try {
+    teller.heading('A queue of prompts survives a compression and a kill -9');
+    teller.say(`A real gateway runs in a folder of its own, ${home.path}. All numbers are what it answers.`);
+    const record = await Promise.race([runJourney(home, teller), interruption.happened]);
+    if (record === null) {
+      keep = false;
+      remark = 'The demo was stopped. Its gateway and its folder are gone.';
+      return exitCodes.interrupted;
+    }
+    const checks = checksOf(record);
+    const failed = checks.filter(({ holds }) => !holds).length;
+    keep = failed > 0;
+    if (!keep) remark = '';
+    if (json === true) io.stdout.write(`${JSON.stringify(documentOf(record, checks), null, 2)}\n`);
+    tellReport(record, checks, teller);
+    teller.heading(failed === 0 ? `All ${checks.length} checks hold.` : `${failed} of ${checks.length} checks FAILED.`);
+    return failed === 0 ? exitCodes.ok : exitCodes.internal;
+  } catch (error) {
+    throw withKeptHome(error, home.path);
+  } finally {
+    interruption.ignore();
+    await home.close({ keep });
+    if (json !== true && remark !== '') io.stderr.write(`${remark}\n`);
+  }
+}
 
-export async function runDemo({ home, json }: HomeOptions): Promise<number> {
-  // TODO: call it without asking as soon as main.ts exports it.
-  const main: object = await import('../../main.ts');
-  if (!('demo' in main)) throw new CliFailure(exitCodes.usage, 'usage', 'This version has no demo yet.');
-  return (main.demo as Demo)({ home, json: json === true }); // what main.ts will export
+/** The failure also tells a program where to look. */
+function withKeptHome(error: unknown, home: string): unknown {
+  if (!(error instanceof CliFailure)) return error;
+  const { exitCode, reason, message, details } = error;
+  return new CliFailure(exitCode, reason, message, { details: { ...details, home }, cause: error });
+}
+
+/** Ctrl-C, and the other ways to be asked to stop. */
+function interruptionOf(io: CliIo): { readonly happened: Promise<null>; readonly ignore: () => void } {
+  const ignorers: (() => void)[] = [];
+  const happened = new Promise<null>((resolve) => {
+    const listener = (): void => {
+      resolve(null);
+    };
+    ignorers.push(io.onInterrupt(listener));
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, listener);
+      ignorers.push(() => process.off(signal, listener));
+    }
+  });
+  return {
+    happened,
+    ignore: () => {
+      for (const ignore of ignorers) ignore();
+    },
+  };
 }

@@ -30,7 +30,7 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
 
   return async (request, call, lane) => {
     const method = findMethod(request.method);
-    if (method === undefined) return failed('method_not_found', { message: 'There is no such method.' });
+    if (method === undefined) return failed('method_not_found');
     const parsed = method.params.safeParse(request.params);
     if (!parsed.success) {
       return failed('invalid_params', { fields: [...fieldProblems(method.params, parsed.error)] });

@@ -2,7 +2,7 @@ import type { RpcResponse } from '../../../protocol/json-rpc.ts';
 import { rpcError } from './answer.ts';
 
 /** The most that one frame of answers may weigh. */
-export const maxAnswerBytes = 24 * 1024 * 1024;
+const maxAnswerBytes = 24 * 1024 * 1024;
 
 export function encodeAnswer(response: RpcResponse): Uint8Array {
   const frame = Buffer.from(JSON.stringify(response));

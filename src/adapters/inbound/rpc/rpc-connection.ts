@@ -62,8 +62,11 @@ export class RpcClientConnection implements RpcConnection {
 
   receive(text: string): void {
     const frame = parseFrame(text, this.#deps.limits);
-    if (frame.kind === 'batch') void this.#answerBatch(frame.calls);
-    else void this.#answerSingle(frame.call);
+    const answered = frame.kind === 'batch' ? this.#answerBatch(frame.calls) : this.#answerSingle(frame.call);
+    answered.catch((error: unknown) => {
+      this.#deps.logger.error('a frame could not be answered', { error });
+      this.#peer.close(closeCodes.internalError, 'internal error');
+    });
   }
 
   closed(): void {

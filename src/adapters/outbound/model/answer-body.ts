@@ -19,12 +19,14 @@ export class AnswerBody {
 
   /** As much of the beginning as is needed to tell what the body is. */
   async beginning(): Promise<Uint8Array> {
-    const read: Uint8Array[] = [];
+    let read: Uint8Array = new Uint8Array();
     for (;;) {
       const piece = await this.#next();
-      if (piece !== null) read.push(piece);
-      const start = decoded(Buffer.concat(read));
-      if (piece === null || start.length >= tellingCharacters || /^[:{[<]/.test(start)) return Buffer.concat(read);
+      if (piece === null) return read;
+      read = Buffer.concat([read, piece]);
+      const start = decoded(read);
+      const tells = start.length >= tellingCharacters || /^[:{[<]/.test(start);
+      if (tells || read.length > maxBlankBytes) return read;
     }
   }
 
@@ -66,7 +68,9 @@ export class AnswerBody {
 }
 
 const tellingCharacters = 'event:'.length;
+/** Some servers keep a connection alive with blanks before their answer, but not with this many. */
+const maxBlankBytes = 1_000;
 
 function decoded(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes.subarray(0, 1000)).trimStart();
+  return new TextDecoder().decode(bytes.subarray(0, maxBlankBytes)).trimStart();
 }

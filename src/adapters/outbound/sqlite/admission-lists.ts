@@ -31,7 +31,7 @@ export const allAdmissionsSql = `SELECT * FROM (${openAdmissionsSql})
 
 export const unknownAdmissionsSql = `${select} WHERE status = 'unknown' ORDER BY seq LIMIT ?`;
 
-/** A retry takes the place of what it repeats, so that these many may share a position. */
+/** A retry may share the position of what it repeats, so that a chain of retries may be as long as this. */
 const maxSharingPosition = 1_000;
 
 export function makeAdmissionLists(db: Database.Database): Pick<QueryReads, 'listAdmissions' | 'unknownAdmissions'> {

@@ -4,7 +4,7 @@ import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
 import type { StoredPayload } from '../../../core/ports/ledger.ts';
 import { admissionColumns, admissionFromRow, admissionToRow } from './admission-row.ts';
 import type { AdmissionRow } from './admission-row.ts';
-import { fromJson, toJson } from './json-column.ts';
+import { fromJson } from './json-column.ts';
 
 const insertSql = `INSERT INTO session_admissions (${admissionColumns}, payload) VALUES (
   @seq, @admission_id, @request_id, @target_session_id, @principal_id, @position, @revision, @status, @outcome,
@@ -26,7 +26,7 @@ const updateProgressSql = `UPDATE session_admissions
 
 /** The admissions of all sessions, one row for each, for ever. */
 export class AdmissionsTable {
-  readonly #insert: Database.Statement<[AdmissionRow & { readonly payload: string | null }]>;
+  readonly #insert: Database.Statement<[AdmissionRow & { readonly payload: string }]>;
   readonly #updateLife: Database.Statement<[AdmissionRow]>;
   readonly #updateProgress: Database.Statement<[AdmissionRow]>;
   readonly #byId: Database.Statement<[string], AdmissionRow>;
@@ -49,8 +49,8 @@ export class AdmissionsTable {
     this.#lastSeq = db.prepare<[], number | null>('SELECT max(seq) FROM session_admissions').pluck();
   }
 
-  insert(admission: Admission, payload: PromptPayload | null): void {
-    this.#insert.run({ ...admissionToRow(admission), payload: toJson(payload) });
+  insert(admission: Admission, payload: PromptPayload): void {
+    this.#insert.run({ ...admissionToRow(admission), payload: JSON.stringify(payload) });
   }
 
   updateLife(admission: Admission): void {

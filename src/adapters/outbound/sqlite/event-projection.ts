@@ -66,11 +66,11 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
   }
 }
 
-function payloadOf(tables: ProjectedTables, event: EventOf<'admission.queued'>): PromptPayload | null {
-  if (event.payloadFrom === undefined) return event.payload ?? null;
-  const original = tables.admissions.payloadOf(event.payloadFrom);
-  invariant(original !== null, 'a retry repeats a prompt that is stored');
-  return original.payload;
+function payloadOf(tables: ProjectedTables, event: EventOf<'admission.queued'>): PromptPayload {
+  const { payload, payloadFrom } = event;
+  const stored = payloadFrom === undefined ? payload : tables.admissions.payloadOf(payloadFrom)?.payload;
+  invariant(stored !== undefined, 'an admission comes with its payload, or repeats one that is stored');
+  return stored;
 }
 
 function startTurn(tables: ProjectedTables, event: EventOf<'turn.started'>): void {

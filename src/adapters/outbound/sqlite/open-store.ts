@@ -78,7 +78,8 @@ export function storePath(home: string): string {
 
 /**
  * Nobody but its user may read a file of the store. SQLite gives the write-ahead log and its index the mode of the
- * database, so that a new file gets its mode before SQLite sees it. An existing file is never opened here but by SQLite: closing another handle would drop its locks.
+ * database, so that a new file gets its mode before SQLite sees it. An existing file is opened by SQLite alone: closing
+ * another handle would drop the locks that this process has on it.
  */
 function createOrCheckFile(path: string): void {
   const file = statOf(path);

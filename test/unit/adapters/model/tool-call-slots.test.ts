@@ -46,6 +46,14 @@ describe('the pieces of tool calls', () => {
       ],
     ],
     [
+      'of one name, the first without arguments, by their ids',
+      [call(0, 'a', 'f', ''), call(0, 'b', 'f', '{}')],
+      [
+        ['a', 'f', ''],
+        ['b', 'f', '{}'],
+      ],
+    ],
+    [
       'all with index 0 and no ids',
       [call(0, undefined, 'f', '{"q":1}'), call(0, undefined, 'f', '{"q":2}'), call(0, undefined, 'g', '{}')],
       [
