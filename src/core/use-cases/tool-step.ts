@@ -35,7 +35,8 @@ export interface ToolStep {
 
 /** Runs a batch and answers what became of the first command that was not accepted, or of the last one. */
 export async function runToolStep(deps: ToolStepDependencies, step: ToolStep): Promise<Sent<null>> {
-  const judged = distinct(step.answer.toolCalls).map((call) => judge(call, step.available));
+  const cutOff = step.answer.finishReason === 'length';
+  const judged = distinct(step.answer.toolCalls).map((call) => judge(call, step.available, cutOff));
   const refused = judged.flatMap((each) => (each.kind === 'refused' ? [each] : []));
   const runnable = judged.flatMap((each) => (each.kind === 'runnable' ? [each] : []));
   const { sessionId, executionGeneration } = step;
@@ -61,14 +62,15 @@ type JudgedCall =
       readonly arguments: Readonly<Record<string, unknown>>;
     };
 
-function judge(call: ToolCall, available: readonly ToolDescriptor[]): JudgedCall {
+function judge(call: ToolCall, available: readonly ToolDescriptor[], cutOff: boolean): JudgedCall {
   const tool = available.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = available.map(({ name }) => name).join(', ');
     const text = `There is no tool called ${JSON.stringify(call.name)}. ${names === '' ? 'There are none.' : `There are: ${names}.`}`;
     return { kind: 'refused', call, text };
   }
-  const parsed = parseArguments(call.arguments);
+  // No arguments at all mean none, unless the answer was cut off: then nobody knows what they would have been.
+  const parsed = parseArguments(call.arguments === '' && !cutOff ? '{}' : call.arguments);
   if (parsed === null) {
     const text = 'The tool was not called: its arguments are not a JSON object. They may have been cut off.';
     return { kind: 'refused', call, text };
@@ -137,7 +139,7 @@ function distinct(calls: readonly ToolCall[]): readonly ToolCall[] {
 
 function parseArguments(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null;
