@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RawClient } from './raw-client.ts';
 
-const entry = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+/** The built program; HOLDFAST_TEST_ENTRY names another build of it. */
+const entry = process.env['HOLDFAST_TEST_ENTRY'] ?? fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** A home folder of its own for one test. */
 export class TestHome {

@@ -46,7 +46,7 @@ export function given(...past: readonly Told[]): Given {
 
 interface Given {
   readonly state: SessionState;
-  when<K extends CommandKind>(command: Command<K>, context?: Partial<DecideContext>): When<K>;
+  readonly when: <K extends CommandKind>(command: Command<K>, context?: Partial<DecideContext>) => When<K>;
 }
 
 interface When<K extends CommandKind> {

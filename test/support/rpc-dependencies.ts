@@ -12,7 +12,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     submitPrompt: core.submitPrompt,
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,
-    phase: core.gateway.phase,
+    phase: () => core.gateway.phase(),
     subscribe: makeSubscribe({
       hub: core.hub,
       queries: core.queries,

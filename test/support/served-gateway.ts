@@ -39,7 +39,7 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
     pingIntervalMs: deps.limits.ping_interval_ms,
     isOpen: () => core.gateway.phase() !== 'starting',
     open: makeRpcServer(deps),
-    onRequest: makeHttpHandler({ phase: core.gateway.phase }),
+    onRequest: makeHttpHandler({ phase: () => core.gateway.phase() }),
     clock: new SystemClock(),
     logger: core.logger,
     ...options.socket,

@@ -5,18 +5,15 @@
  * It starts real processes and speaks to them as every client does. What it tells is what they answered: no line is
  * printed for something that was not seen.
  */
-import { environmentOf } from '../../config/environment.ts';
 import { exitCodes } from '../../config/exit-codes.ts';
 import type { WireReceipt } from '../../protocol/receipt.ts';
-import type { ResultOf } from '../../protocol/registry.ts';
 import { admissionWords } from '../admission-words.ts';
 import { CliFailure } from '../failure.ts';
-import { connectTo, type GatewayConnection } from '../gateway-connection.ts';
 import { printableLine } from '../printable.ts';
 import type { DemoHome } from './demo-home.ts';
-import type { GatewayProcess, ProcessEnd } from './gateway-process.ts';
-import type { DemoGateway, DemoRecord } from './record.ts';
-import { SessionWatch } from './session-watch.ts';
+import { endOf, open, seen, watched, type Opened } from './opened-gateway.ts';
+import type { DemoRecord } from './record.ts';
+import type { SessionWatch } from './session-watch.ts';
 import { lookAt, type Sighting } from './sighting.ts';
 import { grouped, shortId, type Teller } from './teller.ts';
 
@@ -92,43 +89,6 @@ export async function runJourney(home: DemoHome, teller: Teller): Promise<DemoRe
   };
 }
 
-/** A process and the demo's connection to it. */
-interface Opened {
-  readonly gateway: GatewayProcess;
-  readonly connection: GatewayConnection;
-  readonly status: ResultOf<'gateway.status'>;
-}
-
-async function open(home: DemoHome, teller: Teller): Promise<Opened> {
-  const gateway = await home.start();
-  // The demo's own gateway is meant, whatever the environment names.
-  const connection = await connectTo({ home: home.path }, environmentOf({}), {});
-  const status = await connection.call('gateway.status', {});
-  const { epoch, model } = status;
-  teller.fact('gateway', `process ${gateway.pid}, epoch ${epoch} (it counts the starts), model "${model.model}"`);
-  return { gateway, connection, status };
-}
-
-async function endOf(
-  { gateway, connection }: Opened,
-  signal: 'SIGKILL' | 'SIGTERM',
-  teller: Teller,
-): Promise<ProcessEnd> {
-  const end = await gateway.end(signal);
-  connection.close();
-  const words = end.signal === null ? `ended with exit code ${end.code ?? 'unknown'}` : `was ended by ${end.signal}`;
-  teller.fact('gateway', `process ${gateway.pid} got ${signal} and ${words}`);
-  return end;
-}
-
-function seen({ gateway, status }: Opened, ended: ProcessEnd | null): DemoGateway {
-  return { pid: gateway.pid, epoch: status.epoch, instanceId: status.instance_id, ended };
-}
-
-async function watched({ connection }: Opened, sessionId: string): Promise<SessionWatch> {
-  return new SessionWatch((await connection.follow({ session_id: sessionId, message_limit: 1 })).events);
-}
-
 function submit({ connection }: Opened, sessionId: string, { inputId, text }: Prompt): Promise<WireReceipt> {
   return connection.call('prompt.submit', { session_id: sessionId, input_id: inputId, text });
 }
@@ -176,7 +136,7 @@ async function compressed(watch: SessionWatch, { admission_id, input_id }: WireR
   const [before, after] = [grouped(payload.tokens_before), grouped(payload.tokens_after)];
   const [parent, child] = [shortId(payload.parent_transcript), shortId(payload.child_transcript)];
   teller.say(
-    `The request for ${input_id} would have ${before} tokens. So the gateway had the middle of the transcript summarised ` +
+    `The request for ${input_id} would have had ${before} tokens. So the gateway had the middle of the transcript summarised ` +
       'before it sent anything, and went on in a new transcript.',
   );
   teller.fact('compressed', `${before} → ${after} tokens, asked for by the ${payload.trigger} of ${input_id}`);

@@ -17,6 +17,7 @@ import type { CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeNumbering } from './numbering.ts';
+import { patientReads } from './patient-reads.ts';
 import { makeReadSnapshot } from './read-snapshot.ts';
 import { recover } from './recovery.ts';
 import type { RecoveryReport } from './recovery.ts';
@@ -82,9 +83,17 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     },
     onFatal,
   });
-  const transcripts = makeTranscripts({ ledger: deps.ledger, maxCharacters: deps.maxCachedCharacters });
+  const reads = patientReads(deps.ledger, clock);
+  const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
   const compress = makeCompressor({ ...deps, sessions, transcripts });
-  const runner = new TurnRunner({ ...deps, sessions, transcripts, compress, epoch: () => ownership.epoch });
+  const runner = new TurnRunner({
+    ...deps,
+    ledger: reads,
+    sessions,
+    transcripts,
+    compress,
+    epoch: () => ownership.epoch,
+  });
   const scheduler = new Scheduler({
     maxConcurrentTurns: deps.maxConcurrentTurns,
     runTurn: (sessionId) => runner.run(sessionId),
@@ -108,13 +117,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   };
 
   async function start(): Promise<RecoveryReport | null> {
-    const report = await recover({ ...deps, sessions });
+    const report = await recoverAll();
     if (report === null) return null;
-    // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
-    for (const sessionId of await deps.ledger.unfinished()) {
-      const state = await sessions.state(sessionId);
-      if (state !== null) scheduler.consider(sessionId, state);
-    }
     if (phase === 'starting') {
       phase = 'ready';
       scheduler.start();
@@ -122,27 +126,43 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     return report;
   }
 
+  async function recoverAll(): Promise<RecoveryReport | null> {
+    try {
+      const report = await recover({ ...deps, sessions });
+      if (report === null) return null;
+      // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
+      for (const sessionId of await deps.ledger.unfinished()) {
+        const state = await sessions.state(sessionId);
+        if (state !== null) scheduler.consider(sessionId, state);
+      }
+      return report;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      onFatal({ kind: 'storage', error });
+      return null;
+    }
+  }
+
   async function drain(drainMs: number, hurry: AbortSignal): Promise<void> {
     phase = 'draining';
     scheduler.stop();
-    const finished = scheduler.idle();
     const waited = new AbortController();
     const abort = (): void => {
       waited.abort();
     };
     hurry.addEventListener('abort', abort);
-    await Promise.race([finished, hurry.aborted ? undefined : clock.sleep(drainMs, waited.signal)]);
+    if (isRunning() && !hurry.aborted) await Promise.race([scheduler.idle(), clock.sleep(drainMs, waited.signal)]);
     waited.abort();
     hurry.removeEventListener('abort', abort);
     // A turn whose claim was under way has no generation at first: ask again until all have ended.
-    let running = true;
-    void finished.then(() => {
-      running = false;
-    });
-    while (running) {
+    while (isRunning()) {
       await runner.interruptAll('shutdown');
-      await Promise.race([finished, clock.sleep(interruptEveryMs)]);
+      await Promise.race([scheduler.idle(), clock.sleep(interruptEveryMs)]);
     }
+  }
+
+  function isRunning(): boolean {
+    return scheduler.runningSessions.length > 0;
   }
 
   function onFatal(cause: FatalCause): void {

@@ -11,7 +11,7 @@ import type { TokenCounter } from '../ports/token-counter.ts';
 
 /** Reads an admission's prompt as a message to be stored. One that is not what was accepted is never sent. */
 export async function readPrompt(
-  deps: { readonly ledger: Ledger; readonly digest: Digest; readonly tokens: TokenCounter },
+  deps: { readonly ledger: Pick<Ledger, 'readPayload'>; readonly digest: Digest; readonly tokens: TokenCounter },
   { admissionId, payloadDigest }: Admission,
 ): Promise<MessageDraft | Failure> {
   const stored = await deps.ledger.readPayload(admissionId);

@@ -3,6 +3,7 @@ import type { ContextReport } from '../domain/compression/context-size.ts';
 import { contextWindow } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
+import { startedAdmission } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { AdmissionWithPayload, SessionQueries } from '../ports/session-queries.ts';
@@ -65,15 +66,9 @@ async function readPending(queries: SessionQueries, state: SessionState): Promis
   });
 }
 
-/** What the snapshot's messages hold already is not partial any more. */
+/** Only what the turn that runs in this state says belongs to it. */
 function belongsTo(state: SessionState, partial: Partial | null): boolean {
-  return (
-    partial !== null &&
-    state.open.some(
-      ({ status, executionGeneration, step }) =>
-        status === 'started' && executionGeneration === partial.executionGeneration && step <= partial.step,
-    )
-  );
+  return startedAdmission(state)?.executionGeneration === partial?.executionGeneration;
 }
 
 export function contextReport(

@@ -22,14 +22,18 @@ export interface Subscription {
  * Sends a session's durable events after `afterSeq`, each once and in order (P12), then goes on with what happens.
  *
  * S1: an event is delivered only if it is the next one; a hole sends the subscription back to the log.
- * S2: live events are delivered only while nothing durable is missing.
- * S3: the past is read page by page, and the next page only when the receiver has taken the last one.
+ * S2: live events are delivered only while nothing durable is missing. Those that come while the past is read wait,
+ *     and are dropped when something durable follows them.
+ * S3: the past is read page by page, and an event is sent only when the receiver has room for it.
  */
 export type Subscribe = (input: {
   readonly sessionId: string;
   readonly afterSeq: number;
   readonly sink: EventSink;
 }) => Subscription;
+
+/** Live events that wait while the past is read; beyond it they are dropped, as for any slow receiver. */
+const maxWaitingLive = 1000;
 
 export function makeSubscribe(deps: {
   readonly hub: EventHub;
@@ -41,24 +45,29 @@ export function makeSubscribe(deps: {
     let lastSeq = afterSeq;
     let newestSeq = afterSeq;
     let mode: 'reading' | 'following' | 'closed' = 'following';
+    let waitingLive: LiveEvent[] = [];
     const stop = deps.hub.listen(sessionId, { durable: follow, live });
     startReading();
     return { sessionId, close };
 
     function follow(events: readonly SessionEvent[]): void {
       newestSeq = Math.max(newestSeq, events.at(-1)?.seq ?? 0);
-      if (mode !== 'following') return;
+      if (mode !== 'following') {
+        waitingLive = [];
+        return;
+      }
       for (const event of events) {
         if (event.seq > lastSeq + 1) {
           startReading();
           return;
         }
-        if (event.seq === lastSeq + 1 && !deliver(event)) return;
+        if (event.seq === lastSeq + 1 && (isClosed() || !deliver(event))) return;
       }
     }
 
     function live(event: LiveEvent): void {
       if (mode === 'following' && !sink.live(event)) overflowed();
+      if (mode === 'reading' && waitingLive.length < maxWaitingLive) waitingLive.push(event);
     }
 
     function deliver(event: SessionEvent): boolean {
@@ -86,12 +95,22 @@ export function makeSubscribe(deps: {
         const page = await deps.queries.events({ sessionId, afterSeq: lastSeq, limit: deps.pageSize });
         if (isClosed()) return;
         newestSeq = Math.max(newestSeq, page.lastSeq);
-        for (const event of page.events) if (!deliver(event)) return;
+        for (const event of page.events) {
+          await sink.drained();
+          if (isClosed() || !deliver(event)) return;
+        }
         if (lastSeq >= newestSeq) {
-          mode = 'following';
+          goOnLive();
           return;
         }
       }
+    }
+
+    function goOnLive(): void {
+      mode = 'following';
+      const waiting = waitingLive;
+      waitingLive = [];
+      for (const event of waiting) if (!isClosed()) live(event);
     }
 
     function overflowed(): void {

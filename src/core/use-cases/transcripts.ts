@@ -12,7 +12,10 @@ export interface Transcripts {
  * Keeps the content of the transcripts that are in use, up to `maxCharacters` of text; the least recently used session
  * goes first. A message never changes once it is stored, so nothing here can be out of date.
  */
-export function makeTranscripts(deps: { readonly ledger: Ledger; readonly maxCharacters: number }): Transcripts {
+export function makeTranscripts(deps: {
+  readonly ledger: Pick<Ledger, 'readTranscript'>;
+  readonly maxCharacters: number;
+}): Transcripts {
   const cached = new Map<string, CachedTranscript>();
   return { read };
 

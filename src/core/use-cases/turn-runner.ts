@@ -39,9 +39,12 @@ export class TurnRunner {
     }
   }
 
-  /** Listens to commits for stop requests. */
+  /** Listens to commits: a stop request aborts the turn, and what is stored is no partial answer any more. */
   readonly observe: CommitListener = (sessionId, _state, events) => {
-    if (events.some(({ type }) => type === 'turn.stop_requested')) this.#active.get(sessionId)?.abort();
+    const turn = this.#active.get(sessionId);
+    if (turn === undefined) return;
+    if (events.some(({ type }) => type === 'turn.stop_requested')) turn.abort();
+    if (events.some((event) => event.type === 'message.appended' && event.message.kind === 'answer')) turn.stored();
   };
 
   /** Aborts every request without asking anybody: for an owner that may write no more. */
@@ -118,6 +121,13 @@ class ActiveTurn {
     };
   }
 
+  /** What was said so far is in the transcript now. */
+  stored(): void {
+    this.#chunks = [];
+    this.#offset = 0;
+    this.#reasoningOffset = 0;
+  }
+
   abort(): void {
     this.#controller.abort();
   }
@@ -131,12 +141,10 @@ class ActiveTurn {
     this.#step = step;
   }
 
-  /** A fresh step, or the same one tried again: what was said of it before is not part of it. */
+  /** A fresh step, or the same one tried again: what was said before is not part of it. */
   listener(step: number): { text: (chunk: string) => void; reasoning: (chunk: string) => void } {
     this.#step = step;
-    this.#chunks = [];
-    this.#offset = 0;
-    this.#reasoningOffset = 0;
+    this.stored();
     return {
       text: (chunk) => {
         this.#chunks.push(chunk);

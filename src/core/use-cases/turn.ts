@@ -38,7 +38,7 @@ import { requestTurnStep } from './turn-request.ts';
 
 export interface TurnDependencies {
   readonly sessions: Sessions;
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, 'readPayload'>;
   readonly transcripts: Transcripts;
   readonly provider: ModelProvider;
   readonly catalog: ModelCatalog;
@@ -213,7 +213,7 @@ class Turn {
       sessionId: this.#sessionId,
       admissionId: this.#head.admissionId,
       executionGeneration: this.#generation,
-      step: this.#step + 1,
+      step: this.#step,
       answer,
       available: this.#context.tools,
       contextTokens: believed(answer.usage),

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openInProcessStorage } from '../../../src/adapters/outbound/sqlite/in-process-storage.ts';
 import type { SqliteStorage, SqliteStorageOptions } from '../../../src/adapters/outbound/sqlite/sqlite-storage.ts';
 import { openWorkerStorage } from '../../../src/adapters/outbound/sqlite/worker-storage.ts';
+import type { AppendRequest } from '../../../src/core/ports/ledger.ts';
 import { creation, firstPrompt, ownerOf } from './prompts.ts';
 import { temporaryHome } from './temporary-home.ts';
 
@@ -63,7 +64,7 @@ describe.each([
     await Promise.all(['a', 'b', 'c', 'd'].map((id) => ledger.append(creation(id, epoch))));
     batches.length = 0;
 
-    const twin = firstPrompt('b', epoch, 1); // the number and the id of the admission in `a`
+    const twin = twoPrompts('b', epoch, [2, 1]); // the second has the number and the id of the admission in `a`
     const foreign = { ...firstPrompt('c', epoch, 3), sessionId: 'no such session' };
     const settled = await Promise.allSettled(
       [firstPrompt('a', epoch, 1), twin, foreign, firstPrompt('d', epoch, 4)].map((r) => ledger.append(r)),
@@ -72,6 +73,7 @@ describe.each([
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     expect(batches).toEqual([4]);
     expect(await ledger.unfinished()).toEqual(['a', 'd']);
+    expect((await ledger.load('b'))?.open).toEqual([]);
     expect(await ledger.append(firstPrompt('b', epoch, 2))).toEqual(committed);
   });
 
@@ -91,6 +93,12 @@ describe.each([
     await again.close();
   });
 });
+
+function twoPrompts(sessionId: string, epoch: number, seqs: readonly [number, number]): AppendRequest {
+  const [first, second] = seqs.map((seq) => firstPrompt(sessionId, epoch, seq));
+  const events = [...(first?.events ?? []), ...(second?.events ?? []).map((event) => ({ ...event, seq: 3 }))];
+  return { sessionId, expectedSeq: 1, epoch, events };
+}
 
 async function opened(
   open: (options: SqliteStorageOptions) => Promise<SqliteStorage>,

@@ -77,33 +77,33 @@ describe('a damaged page', () => {
     ['in-process', openInProcessStorage],
     ['in worker threads', openWorkerStorage],
   ])('that a read meets ends the writing too, %s', async (_name, open) => {
-    const home = await aStoreWithAZeroedPage();
+    const home = await aStoreWithAZeroedPage('session_admissions');
     const storage = await open({ home, newStoreId });
     const epoch = await ownerOf(storage.ledger);
+    expect(await storage.ledger.append(creation('before', epoch))).toEqual(committed);
 
-    await expect(storage.ledger.readPayload('admission-3')).rejects.toMatchObject({
-      name: 'StorageError',
-      kind: 'corrupt',
-      outcomeUnknown: true,
-    });
+    const read = storage.ledger.readPayload('admission-3');
 
-    await expect(storage.ledger.append(creation('fresh', epoch))).rejects.toMatchObject({ kind: 'corrupt' });
+    const corrupt = { name: 'StorageError', kind: 'corrupt', outcomeUnknown: true };
+    await expect(read).rejects.toMatchObject(corrupt);
+    await expect(storage.ledger.append(creation('after', epoch))).rejects.toMatchObject(corrupt);
     await storage.close();
   });
 
-  test('that an append meets fails it and everything after it', async () => {
-    const home = await aStoreWithAZeroedPage();
+  test('that an append meets fails its whole transaction and everything after it', async () => {
+    const home = await aStoreWithAZeroedPage('session_events');
     const storage = await openInProcessStorage({ home, newStoreId });
     const epoch = await ownerOf(storage.ledger);
-    const repeat = firstPrompt('session-3', epoch, 99);
+    expect(await storage.ledger.append(creation('z-before', epoch))).toEqual(committed);
 
     const settled = await Promise.allSettled([
-      storage.ledger.append({ ...repeat, expectedSeq: 0, events: creation('session-3', epoch).events }), // reads it
-      storage.ledger.append(creation('fresh', epoch)),
+      storage.ledger.append(creation('z-beside', epoch)),
+      storage.ledger.append(creation('session-1', epoch)), // must read the page to find that it is stale
     ]);
 
     expect(settled).toMatchObject(settled.map(() => ({ status: 'rejected', reason: { kind: 'corrupt' } })));
-    await expect(storage.ledger.append(creation('later', epoch))).rejects.toMatchObject({ kind: 'corrupt' });
+    await expect(storage.ledger.append(creation('z-after', epoch))).rejects.toMatchObject({ kind: 'corrupt' });
+    expect(await storage.ledger.load('z-beside')).toBeNull();
     await storage.close();
   });
 });
@@ -202,27 +202,21 @@ async function sessionsIn({ ledger }: SqliteStorage, sessionIds: readonly string
   return epoch;
 }
 
-/** A closed store whose oldest admissions are on a page that a disk has lost. */
-async function aStoreWithAZeroedPage(): Promise<string> {
+/** A closed store of which a disk has lost the page with the first rows of a table. */
+async function aStoreWithAZeroedPage(table: 'session_admissions' | 'session_events'): Promise<string> {
   const home = temporaryHome();
   const writer = new StoreWriter({ home, newStoreId });
   const storage = inProcessStorage(writer);
-  const { ledger } = storage;
-  const epoch = await ownerOf(ledger);
+  const epoch = await ownerOf(storage.ledger);
   for (let n = 1; n <= 40; n += 1) {
-    await ledger.append(creation(`session-${n}`, epoch));
-    await ledger.append(firstPrompt(`session-${n}`, epoch, n, 'x'.repeat(300)));
+    await storage.ledger.append(creation(`session-${n}`, epoch));
+    await storage.ledger.append(firstPrompt(`session-${n}`, epoch, n, 'x'.repeat(300)));
   }
-  const pages = writer.db
-    .prepare<[], number>(
-      `SELECT min(pageno) FROM dbstat WHERE pagetype = 'leaf' AND name IN ('session_admissions', 'session_events')
-       GROUP BY name`,
-    )
-    .pluck()
-    .all();
+  const firstLeaf = `SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path LIMIT 1`;
+  const page = writer.db.prepare<[string], number>(firstLeaf).pluck().get(table) ?? 0;
   await storage.close();
   const file = openSync(storePath(home), 'r+');
-  for (const page of pages) writeSync(file, Buffer.alloc(4_096), 0, 4_096, (page - 1) * 4_096);
+  writeSync(file, Buffer.alloc(4_096), 0, 4_096, (page - 1) * 4_096);
   closeSync(file);
   return home;
 }

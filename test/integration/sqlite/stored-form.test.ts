@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { anAnswer, aPayload, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
+import { anAdmission, anAnswer, anEvent, aPayload, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
 import { inProcessStorage } from '../../../src/adapters/outbound/sqlite/in-process-storage.ts';
@@ -105,35 +105,27 @@ describe('the tables as an operator reads them', () => {
   });
 });
 
-describe('a retry, which takes the place of what it repeats', () => {
-  test.each([1, 2, 3])('is not lost between two pages of %i', async (limit) => {
+describe('admissions that share a position', () => {
+  test.each([1, 2, 3, 4, 5])('come in one page, with a limit of %i too', async (limit) => {
     const { storage, session } = await aSession();
-    await session.turn('first');
-    await session.submit('lost');
-    await session.start();
-    await session.submit('last');
-    const next = session.passTo(await TestOwner.takingOver(storage.ledger, 'instance-2'));
-    await next.recover();
-    const [lost] = next.state.open;
-    await next.run({
-      kind: 'resolve_unknown',
-      admissionId: lost?.admissionId ?? '',
-      executionGeneration: lost?.executionGeneration ?? 0,
-      action: 'retry',
-      by: 'operator',
-      retryAdmissionId: 'retry',
-      known: undefined,
-    });
+    const admissions = [10, 20, 20, 20, 30].map((position, index) => anAdmission({ seq: index + 1, position }));
+    await session.append(
+      admissions.map((admission, index) =>
+        anEvent({ type: 'admission.queued', admission, payload: aPayload() }, { seq: index + 2 }),
+      ),
+    );
+    const key = { admissionId: 'admission-3' };
+    await session.run({ kind: 'cancel', key, revision: null, known: undefined });
 
-    const inputIds: string[] = [];
+    const found: string[] = [];
     let after: number | null = null;
     do {
       const page = await storage.queries.listAdmissions({ sessionId: 'session-1', include: 'all', limit, after });
-      inputIds.push(...page.admissions.map(({ admission }) => admission.inputId));
+      found.push(...page.admissions.map(({ admission }) => admission.admissionId));
       after = page.next;
     } while (after !== null);
 
-    expect(inputIds).toEqual(['first', 'lost', 'lost~1', 'last']);
+    expect(found).toEqual(admissions.map(({ admissionId }) => admissionId));
   });
 });
 

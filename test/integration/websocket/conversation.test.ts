@@ -36,7 +36,7 @@ describe('a conversation over a socket', () => {
     ]);
   });
 
-  test('keeps the order of a thousand prompts that come at once, though the ids are resolved one by one', async () => {
+  test('keeps the order of hundreds of prompts that come at once, though the ids are resolved one by one', async () => {
     await gateway.server.close();
     gateway = await serveGateway({
       core: { model, limits: { maxQueuedPerSession: 2_000, maxLostStarts: 3 } },
@@ -47,7 +47,7 @@ describe('a conversation over a socket', () => {
     await client.call('session.hold', { session_id });
 
     const receipts = await Promise.all(
-      Array.from({ length: 1_000 }, (_, index) =>
+      Array.from({ length: 300 }, (_, index) =>
         client.call('prompt.submit', { session_id, input_id: `input ${index}`, text: 'Hello' }),
       ),
     );

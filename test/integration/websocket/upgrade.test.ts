@@ -37,7 +37,7 @@ describe('a program that is no browser', () => {
     ['the right token in another scheme', { authorization: `Basic ${aToken}` }],
     ['a wrong token as a subprotocol', { 'sec-websocket-protocol': 'holdfast.v1, holdfast.token.nonsense' }],
   ])('is refused with %s', async (_, headers) => {
-    const answer = await tryUpgrade(gateway.port, headers as Record<string, string>);
+    const answer = await tryUpgrade(gateway.port, headers);
 
     expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } });
     expect(JSON.parse(answer.body)).toMatchObject({ error: { reason: 'unauthorized' } });

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { validateOpenRPCDocument } from '@open-rpc/schema-utils-js';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { renderErrors, renderEvents, renderMethods, renderOpenRpc } from '../../../scripts/protocol-reference.ts';
 import { openRpcDocument } from '../../../src/protocol/open-rpc.ts';
+
+// Required without its types, for they come as sources that don't hold under our compiler settings.
+const { validateOpenRPCDocument } = createRequire(import.meta.url)('@open-rpc/schema-utils-js') as {
+  validateOpenRPCDocument: (document: unknown) => unknown;
+};
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../../docs/reference', file), 'utf8');
 
@@ -25,7 +30,7 @@ describe('what is generated from the protocol', () => {
 
 describe('the OpenRPC document', () => {
   test('is one', () => {
-    expect(validateOpenRPCDocument(JSON.parse(JSON.stringify(openRpcDocument())) as never)).toBe(true); // its types are narrower than its schema
+    expect(validateOpenRPCDocument(JSON.parse(JSON.stringify(openRpcDocument())))).toBe(true);
   });
 
   test('refers to nothing that is missing', () => {

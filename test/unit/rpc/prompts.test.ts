@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedModel, textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
+import type { Sessions } from '../../../src/core/use-cases/sessions.ts';
 import { StorageError } from '../../../src/core/ports/ledger.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
 import { MemoryGateway, quiet } from '../../support/memory-gateway.ts';
@@ -139,8 +140,12 @@ describe('any id of a lineage', () => {
   test('leads to its session, and the answer carries the session’s own id', async () => {
     const deps = rpcDependencies(core);
     const idOf = (id: string): Promise<string | null> => Promise.resolve(id === 'older transcript' ? session_id : null);
-    const lineage = { idOf, send: deps.sessions.send, state: (id: string) => deps.sessions.state(id) };
-    peer = FakePeer.connect({ ...deps, sessions: lineage });
+    const sessions: Sessions = {
+      idOf,
+      send: (id, command) => core.sessions.send(id, command),
+      state: (id) => core.sessions.state(id),
+    };
+    peer = FakePeer.connect({ ...deps, sessions });
 
     const receipt = await peer.call('prompt.submit', { session_id: 'older transcript', input_id: 'a', text: 'Hello' });
 
@@ -268,19 +273,17 @@ describe('prompt.wait', () => {
   test('misses no end that comes while it begins to wait', async () => {
     await busySession();
     const deps = rpcDependencies(core);
-    const sessions = {
-      ...deps.sessions,
-      idOf: (id: string) => deps.sessions.idOf(id),
-      state: (id: string) => deps.sessions.state(id),
+    const sessions: Pick<Sessions, 'idOf' | 'state'> = {
+      idOf: (id) => core.sessions.idOf(id),
+      state: (id) => core.sessions.state(id),
     };
     // The receipt that it reads is from before the end, and arrives after it.
-    const send: typeof deps.sessions.send = async (id, command) => {
+    const send: Sessions['send'] = async (id, command) => {
       const sent = await deps.sessions.send(id, command);
       if (command.kind === 'receipt' && !released) {
         released = true;
         model.release('go');
         await core.ended(session_id, 'first');
-        await quiet();
       }
       return sent;
     };

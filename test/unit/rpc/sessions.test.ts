@@ -133,6 +133,42 @@ describe('session.resume', () => {
     expect(kinds.filter((kind) => kind === 'answer')).toHaveLength(1);
   });
 
+  test('sends no event before its answer, also when a batch takes long', async () => {
+    const session_id = await core.create();
+    model.enqueue([{ kind: 'hang' }]);
+    await core.submit(session_id, 'a');
+    const call = { jsonrpc: '2.0', id: 1, method: 'session.subscribe', params: { session_id, after_seq: 0 } };
+    const wait = {
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'prompt.wait',
+      params: { session_id, input_id: 'a', timeout_ms: 1_000 },
+    };
+    peer.send(JSON.stringify([call, wait]));
+    await core.submit(session_id, 'b');
+    await quiet();
+    const before = peer.events.length;
+
+    await core.clock.advance(1_000);
+    await peer.batch();
+    await eventOfType('session.created');
+
+    expect(before).toBe(1); // the greeting
+  });
+
+  test('cuts the texts of a long queue, so that they fit one frame together', async () => {
+    const session_id = await core.create();
+    model.enqueue([{ kind: 'hang' }]);
+    for (let index = 0; index < 40; index += 1) await core.submit(session_id, `input ${index}`, 'x'.repeat(60_000));
+
+    const { pending } = await peer.call('session.resume', { session_id });
+
+    const shown = pending as { text: string; truncated?: boolean }[];
+    expect(shown).toHaveLength(40);
+    expect(shown.reduce((sum, { text }) => sum + text.length, 0)).toBe(1024 * 1024);
+    expect([shown[0]?.truncated, shown.at(-1)?.truncated]).toEqual([undefined, true]);
+  });
+
   test('shows what is pending, what runs and what it has said', async () => {
     const session_id = await core.create();
     model.enqueue([{ kind: 'text', text: 'Well, ä' }, { kind: 'gate', name: 'go' }, ...textAnswer('!')]);

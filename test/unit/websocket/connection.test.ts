@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { SocketConnection } from '../../../src/adapters/inbound/websocket/connection.ts';
+import type { Clock } from '../../../src/core/ports/clock.ts';
 import { FakeClock } from '../../../src/adapters/outbound/memory/fake-clock.ts';
 
 /** A socket whose backlog the test decides on. */
@@ -52,6 +53,10 @@ beforeEach(() => {
   clock = new FakeClock();
   received = [];
   ends = 0;
+  connect(clock);
+});
+
+function connect(clockOfIt: Clock): void {
   const handler = { receive: (text: string) => received.push(text), closed: () => (ends += 1) };
   // The connection uses only what the fake has.
   connection = new SocketConnection(
@@ -59,14 +64,14 @@ beforeEach(() => {
     { principalId: 'local', scopes: [] },
     () => handler,
     {
-      clock,
+      clock: clockOfIt,
       pingIntervalMs: 20_000,
       maxEventBacklogBytes: 1_000,
       maxBacklogBytes: 5_000,
       onClosed: () => undefined,
     },
   );
-});
+}
 
 const frame = (bytes: number): Uint8Array => Buffer.alloc(bytes, 'x');
 
@@ -165,6 +170,32 @@ describe('a client that falls silent', () => {
     }
 
     expect([received.length, socket.readyState]).toEqual([5, 1]);
+  });
+
+  test('is asked again and not cut when this machine itself has slept', async () => {
+    let nowMs = 0;
+    let wake = (): void => undefined;
+    const sleepy: Clock = {
+      now: () => clock.now(),
+      monotonicMs: () => nowMs,
+      sleep: () => new Promise((resolve) => (wake = resolve)),
+    };
+    connect(sleepy);
+    const sleepFor = async (ms: number): Promise<unknown[]> => {
+      nowMs += ms;
+      wake();
+      await Promise.resolve();
+      await Promise.resolve();
+      return [socket.pings, socket.readyState];
+    };
+
+    const steps = [await sleepFor(20_000), await sleepFor(3_600_000), await sleepFor(20_000)];
+
+    expect(steps).toEqual([
+      [1, 1],
+      [2, 1],
+      [2, 3],
+    ]);
   });
 
   test('leaves no timer behind', async () => {

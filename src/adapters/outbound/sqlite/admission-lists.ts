@@ -22,14 +22,14 @@ const behind = (status: string): string =>
   `${select} WHERE target_session_id = @sessionId AND ${status} AND (position, seq) > (@position, @seq)
    ORDER BY position, seq LIMIT @limit`;
 
-export const openAdmissionsSql = behind(`status <> 'terminal'`);
+const openAdmissionsSql = behind(`status <> 'terminal'`);
 
 /** Open and settled admissions have an index each; a page takes what comes first of the two. */
-export const allAdmissionsSql = `SELECT * FROM (${openAdmissionsSql})
+const allAdmissionsSql = `SELECT * FROM (${openAdmissionsSql})
   UNION ALL SELECT * FROM (${behind(`status = 'terminal'`)})
   ORDER BY position, seq LIMIT @limit`;
 
-export const unknownAdmissionsSql = `${select} WHERE status = 'unknown' ORDER BY seq LIMIT ?`;
+const unknownAdmissionsSql = `${select} WHERE status = 'unknown' ORDER BY seq LIMIT ?`;
 
 /** A retry may share the position of what it repeats, so that a chain of retries may be as long as this. */
 const maxSharingPosition = 1_000;

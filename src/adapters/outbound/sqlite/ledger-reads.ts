@@ -32,7 +32,7 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
     load(sessionId) {
       const head = sessions.head(sessionId);
       if (head === null) return null;
-      return { ...head, messages: messages.metas(head.lineage.tipId), open: admissions.open(sessionId) };
+      return { ...head, messages: messages.metas(head.lineage.tipId), open: admissions.open(sessionId), runningCalls: toolCalls.running(sessionId) };
     },
     sessionOf: (transcriptId) => sessions.rootOf(transcriptId),
     findCreated: (key) => sessions.created(key),

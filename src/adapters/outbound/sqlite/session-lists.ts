@@ -22,7 +22,7 @@ const selectSummary = `SELECT ${headColumns}, tip.message_count AS tip_message_c
   FROM ${headTables}`;
 
 /** One row per session, in the order of creation. The cursor is the id of the last session of a page. */
-export const listSessionsSql = `${selectSummary}
+const listSessionsSql = `${selectSummary}
   WHERE s.principal_id = @principalId AND s.parent_session_id IS NULL
     AND s.number < coalesce((SELECT number FROM sessions WHERE id = @before), iif(@before IS NULL, 9e15, 0))
   ORDER BY s.number DESC LIMIT @limit`;

@@ -21,7 +21,7 @@ export interface ActorWorld {
   readonly storage: ('ok' | 'retrying')[];
   readonly fatal: FatalCause[];
   /** A second writer of the same owner. Nothing in the program makes one; an owner of a shared store would be one. */
-  another(): ActorWorld;
+  readonly another: () => ActorWorld;
 }
 
 /** With a session that exists, unless `create` is false. */

@@ -99,7 +99,7 @@ describe('a session', () => {
     for (let later = 0; later < 12; later += 1) {
       const world = runningWorld().commit('a', waiting()).commit('a', empty());
       const ended = world.end('a');
-      for (let microtask = 0; microtask < later; microtask += 1) await null;
+      for (let microtask = 0; microtask < later; microtask += 1) await Promise.resolve();
       world.commit('a', waitingAgain());
       await ended;
 

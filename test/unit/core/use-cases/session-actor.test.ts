@@ -111,7 +111,7 @@ describe('an answer', () => {
 
     for (let later = 0; later < 12; later += 1) {
       await actor.send(commands.hold());
-      for (let microtask = 0; microtask < later; microtask += 1) await null;
+      for (let microtask = 0; microtask < later; microtask += 1) await Promise.resolve();
       let answered = false;
       void actor.send(commands.release).then(() => (answered = true));
       await quiet();

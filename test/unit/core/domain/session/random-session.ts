@@ -122,7 +122,7 @@ export class RandomSession {
     // A ledger's part: it knows the settled admission, and its unique index refuses a second one with the same id.
     const known = this.#ledgerKnows(first.kind === 'needs_known' ? first.key : null, command);
     if (first.kind !== 'needs_known' && known === null) return first;
-    return decide(aSessionId, state, { ...command, known } as SessionCommand, context); // such a command has `known`
+    return decide(aSessionId, state, { ...command, known }, context); // such a command has `known`
   }
 
   #ledgerKnows(key: AdmissionKey | null, command: SessionCommand): Admission | null {

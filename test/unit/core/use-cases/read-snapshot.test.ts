@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest';
+import { textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import type { SessionSnapshot } from '../../../../src/core/use-cases/resume-session.ts';
+import type { SessionState } from '../../../../src/core/domain/session/state.ts';
+import { aToolCall } from '../../../support/builders.ts';
+import { MemoryGateway, quiet } from '../../../support/memory-gateway.ts';
+import type { MemoryGatewayOptions } from '../../../support/memory-gateway.ts';
+import { makeReadSnapshot } from '../../../../src/core/use-cases/read-snapshot.ts';
+import type { SessionQueries } from '../../../../src/core/ports/session-queries.ts';
+import { aModel, textOf, underPressure } from './pressure.ts';
+
+async function aSession(options: MemoryGatewayOptions = {}) {
+  const gateway = await MemoryGateway.started(options);
+  return { gateway, sessionId: await gateway.create() };
+}
+
+async function snapshotOf(gateway: MemoryGateway, sessionId: string, messageLimit = 200): Promise<SessionSnapshot> {
+  const snapshot = await gateway.gateway.readSnapshot({ sessionId, messageLimit, before: null });
+  if (snapshot === null) throw new Error('There is a session');
+  return snapshot;
+}
+
+describe('a snapshot', () => {
+  test('holds the messages, what is pending with its text, and the state that they are of', async () => {
+    const { gateway, sessionId } = await aSession();
+    await gateway.turn(sessionId, 'a');
+    gateway.model.enqueue([
+      { kind: 'text', text: 'I begin' },
+      { kind: 'gate', name: 'middle' },
+    ]);
+    await gateway.submit(sessionId, 'b');
+    await gateway.submit(sessionId, 'c');
+    await gateway.model.reached('middle');
+
+    const snapshot = await snapshotOf(gateway, sessionId);
+
+    expect(snapshot.state).toEqual(await gateway.state(sessionId));
+    expect(snapshot.messages.map(({ text }) => text)).toEqual(['prompt a', 'Fine.', 'prompt b']);
+    expect(snapshot.moreMessages).toBe(false);
+    expect(
+      snapshot.pending.map(({ admission, payload }) => [admission.inputId, admission.status, payload?.text]),
+    ).toEqual([
+      ['b', 'started', 'prompt b'],
+      ['c', 'queued', 'prompt c'],
+    ]);
+    expect(snapshot.partial).toEqual({ executionGeneration: 2, step: 1, offset: 7, text: 'I begin' });
+  });
+
+  test('of a session that does not exist is none', async () => {
+    const { gateway } = await aSession();
+
+    expect(await gateway.gateway.readSnapshot({ sessionId: 'nowhere', messageLimit: 10, before: null })).toBeNull();
+  });
+
+  test('holds the newest page, and says that there is more', async () => {
+    const { gateway, sessionId } = await aSession();
+    for (const id of ['a', 'b', 'c']) await gateway.turn(sessionId, id);
+
+    const snapshot = await snapshotOf(gateway, sessionId, 3);
+
+    expect(snapshot.messages.map(({ text }) => text)).toEqual(['Fine.', 'prompt c', 'Fine.']);
+    expect(snapshot.moreMessages).toBe(true);
+  });
+
+  test('may be of an older page', async () => {
+    const { gateway, sessionId } = await aSession();
+    for (const id of ['a', 'b', 'c']) await gateway.turn(sessionId, id);
+    const { messages } = await snapshotOf(gateway, sessionId, 3);
+
+    const older = await gateway.gateway.readSnapshot({ sessionId, messageLimit: 10, before: messages[0]?.id ?? 0 });
+
+    expect(older?.messages.map(({ text }) => text)).toEqual(['prompt a', 'Fine.', 'prompt b']);
+  });
+
+  test('says how large the next request is, and from when on it is compressed', async () => {
+    const { gateway, sessionId } = await underPressure();
+
+    expect((await snapshotOf(gateway, sessionId)).context).toEqual({
+      localTokens: 624,
+      reportedTokens: null,
+      tokens: 624,
+      windowTokens: 1000,
+      windowSource: 'configured',
+      reserveTokens: 100,
+      triggerTokens: 800,
+      compressionEnabled: true,
+      breakerOpenUntil: null,
+    });
+  });
+});
+
+describe('what a turn has said so far', () => {
+  test('is nothing before it has said anything', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue([{ kind: 'gate', name: 'middle' }]);
+    await gateway.submit(sessionId, 'a');
+    await gateway.model.reached('middle');
+
+    expect((await snapshotOf(gateway, sessionId)).partial).toBeNull();
+  });
+
+  test('is left out once its step is among the messages', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue(
+      [{ kind: 'text', text: 'Let me look.' }, ...toolAnswer([aToolCall()])],
+      [{ kind: 'gate', name: 'second' }],
+    );
+    await gateway.submit(sessionId, 'a');
+    await gateway.model.reached('second');
+
+    const { partial, messages } = await snapshotOf(gateway, sessionId);
+
+    expect(messages[1]?.text).toBe('Let me look.');
+    expect(partial).toBeNull();
+  });
+
+  test('is left out also while the next step’s request is being prepared', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue([{ kind: 'text', text: 'Let me look.' }, ...toolAnswer([aToolCall()])], textAnswer('Done.'));
+    let snapshot: SessionSnapshot | undefined;
+    gateway.ledger.beforeNext('readTranscript', async () => undefined);
+    gateway.ledger.beforeNext('readTranscript', async () => {
+      snapshot = await snapshotOf(gateway, sessionId);
+    });
+
+    await gateway.turn(sessionId, 'a');
+
+    expect(snapshot?.messages.map(({ kind }) => kind)).toEqual(['prompt', 'answer', 'tool']);
+    expect(snapshot?.partial).toBeNull();
+  });
+
+  test('of the second step is the second step’s', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue(
+      [{ kind: 'text', text: 'Let me look.' }, ...toolAnswer([aToolCall()])],
+      [
+        { kind: 'text', text: 'I see' },
+        { kind: 'gate', name: 'second' },
+      ],
+    );
+    await gateway.submit(sessionId, 'a');
+    await gateway.model.reached('second');
+
+    expect((await snapshotOf(gateway, sessionId)).partial).toEqual({
+      executionGeneration: 1,
+      step: 2,
+      offset: 5,
+      text: 'I see',
+    });
+  });
+
+  test('is gone when the turn has ended', async () => {
+    const { gateway, sessionId } = await aSession();
+    await gateway.turn(sessionId, 'a');
+
+    expect((await snapshotOf(gateway, sessionId)).partial).toBeNull();
+  });
+});
+
+describe('a snapshot that is read while the session goes on is of one instant:', () => {
+  /** Reads a snapshot; the test may commit something between any two of its reads. */
+  async function racing(
+    gateway: MemoryGateway,
+    sessionId: string,
+    between: (read: 'messages' | 'pending') => Promise<unknown>,
+  ): Promise<SessionSnapshot | null> {
+    const queries: Pick<SessionQueries, 'messagesBefore' | 'listAdmissions' | 'findSession'> = {
+      findSession: (id) => gateway.queries.findSession(id),
+      messagesBefore: async (page) => {
+        await between('messages');
+        return gateway.queries.messagesBefore(page);
+      },
+      listAdmissions: async (page) => {
+        await between('pending');
+        return gateway.queries.listAdmissions(page);
+      },
+    };
+    const read = makeReadSnapshot({
+      sessions: gateway.sessions,
+      queries: queries as SessionQueries, // a snapshot reads nothing else
+      catalog: { limits: () => ({ contextTokens: 1000, outputTokens: 100, source: 'configured' }) },
+      policy: {
+        enabled: true,
+        protectFirstN: 1,
+        protectLastN: 2,
+        threshold: 0.8,
+        thresholdTokens: null,
+        inPlace: false,
+      },
+      maxOutputTokens: null,
+      partialOf: () => null,
+    });
+    return read({ sessionId, messageLimit: 200, before: null });
+  }
+
+  /** What a snapshot of this state has to hold, from the state alone. */
+  function expectWhole(snapshot: SessionSnapshot | null): void {
+    const state = snapshot?.state as SessionState; // there is a session
+    expect(snapshot?.messages.map(({ id }) => id)).toEqual(state.messages.map(({ id }) => id));
+    expect(snapshot?.pending.map(({ admission }) => admission)).toEqual(state.open);
+  }
+
+  test.each(['messages', 'pending'] as const)('a turn that ends before the %s are read', async (place) => {
+    const { gateway, sessionId } = await aSession();
+    await gateway.turn(sessionId, 'before');
+    gateway.model.enqueue([{ kind: 'gate', name: 'answer' }, ...textAnswer('Done.')]);
+    await gateway.submit(sessionId, 'a');
+    await gateway.submit(sessionId, 'b');
+    await gateway.model.reached('answer');
+    let first = true;
+
+    const snapshot = await racing(gateway, sessionId, async (read) => {
+      if (read !== place || !first) return;
+      first = false;
+      gateway.model.release('answer');
+      await gateway.ended(sessionId, 'b');
+      await quiet();
+    });
+
+    expectWhole(snapshot);
+  });
+
+  test.each([true, false])('a compression (in place: %s) before the messages are read', async (inPlace) => {
+    const model = aModel(() => [{ kind: 'gate', name: 'summary' }, ...textAnswer('SUMMARY OF BEFORE')]);
+    const { gateway, sessionId } = await underPressure({ model, policy: { inPlace } });
+    await gateway.submit(sessionId, 'trigger', textOf(200, 'trigger'));
+    await model.reached('summary');
+    let first = true;
+
+    const snapshot = await racing(gateway, sessionId, async (read) => {
+      if (read !== 'messages' || !first) return;
+      first = false;
+      model.release('summary');
+      await gateway.ended(sessionId, 'trigger');
+      await quiet();
+    });
+
+    expectWhole(snapshot);
+  });
+
+  test('a prompt that comes before every one of its reads', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue([{ kind: 'hang' }]);
+    await gateway.submit(sessionId, 'running');
+    await gateway.model.requested(1);
+    let count = 0;
+
+    const snapshot = await racing(gateway, sessionId, async () => {
+      count += 1;
+      if (count < 60) await gateway.submit(sessionId, `p${String(count)}`);
+    });
+
+    expectWhole(snapshot);
+  });
+});
