@@ -120,7 +120,7 @@ async function serve(
   const reason = await stop.wait;
   if (reason.kind === 'fatal') {
     // Callers have been answered; give the sockets a moment to say so, and touch nothing else.
-    await Promise.race([server.close(), clock.sleep(500)]);
+    await Promise.race([Promise.all([server.close(), container.get(tokens.toolHost).close()]), clock.sleep(500)]);
     return fatalExit(reason.cause, logger);
   }
   logger.info('draining', { signal: reason.signal, drainSeconds: config.shutdown.drain_seconds });
@@ -129,6 +129,7 @@ async function serve(
   announce('draining');
   await gateway.drain(drainMs, stop.hurry);
   await server.close();
+  await container.get(tokens.toolHost).close();
   container.get(tokens.tokenCounter).close();
   await storage.close();
   removeGatewayFile(home, instanceId);

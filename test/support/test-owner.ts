@@ -159,7 +159,7 @@ export class TestSession {
   async say(...messages: readonly MessageDraft[]): Promise<void> {
     const { admissionId, executionGeneration, step } = this.#turn;
     const own = messages.map((message) => ({ ...message, admissionId }));
-    await this.run({ kind: 'append', executionGeneration, messages: own, step, contextTokens: null });
+    await this.run({ kind: 'append', executionGeneration, messages: own, startedCalls: [], step, contextTokens: null });
   }
 
   async settle(overrides: Partial<Command<'settle'>> = {}): Promise<CommandReplies['settle']> {

@@ -186,6 +186,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       waitingSessions: scheduler.waitingSessions,
       maxConcurrentTurns: deps.maxConcurrentTurns,
       storage,
+      tools: deps.tools.health(),
       counts: await deps.queries.counts(),
       unknown: await deps.queries.unknownAdmissions(20),
     };

@@ -60,7 +60,11 @@ export class Client {
         this.follow(sessionId, command.connection);
         break;
       case 'resume':
-        this.#ask(connection, { do: 'resume', ...this.#to(sessionId), listener: this.#listener(sessionId, connection) });
+        this.#ask(connection, {
+          do: 'resume',
+          ...this.#to(sessionId),
+          listener: this.#listener(sessionId, connection),
+        });
         break;
       default: {
         const request = this.#requestOf(command, sessionId);
@@ -88,7 +92,13 @@ export class Client {
     const unknown = [...this.#site.view.admissions(sessionId).values()].find(({ status }) => status === 'unknown');
     if (unknown !== undefined) {
       const { admissionId, executionGeneration } = unknown;
-      this.#ask(0, { do: 'resolve', ...to, admissionId, executionGeneration: executionGeneration ?? 0, action: 'discard' });
+      this.#ask(0, {
+        do: 'resolve',
+        ...to,
+        admissionId,
+        executionGeneration: executionGeneration ?? 0,
+        action: 'discard',
+      });
     }
     if (this.#site.view.session(sessionId)?.held === true) this.#ask(0, { do: 'release', ...to });
   }
@@ -124,7 +134,10 @@ export class Client {
     for (const [name, request] of this.#unanswered) this.#ask(0, request, () => this.#unanswered.delete(name));
   }
 
-  #requestOf(command: Exclude<ClientCommand, { do: 'create' | 'submit' | 'subscribe' | 'resume' | 'disconnect' | 'status' }>, sessionId: string): Request | null {
+  #requestOf(
+    command: Exclude<ClientCommand, { do: 'create' | 'submit' | 'subscribe' | 'resume' | 'disconnect' | 'status' }>,
+    sessionId: string,
+  ): Request | null {
     const to = this.#to(sessionId);
     switch (command.do) {
       case 'cancel': {

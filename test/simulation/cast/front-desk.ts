@@ -17,7 +17,13 @@ interface To {
 }
 
 export type Request =
-  | { readonly do: 'create'; readonly principalId: string; readonly requestId: string; readonly model: string; readonly variant: number }
+  | {
+      readonly do: 'create';
+      readonly principalId: string;
+      readonly requestId: string;
+      readonly model: string;
+      readonly variant: number;
+    }
   | ({ readonly do: 'submit'; readonly inputId: string; readonly text: string } & To)
   | ({ readonly do: 'cancel'; readonly inputId: string; readonly revision: number | null } & To)
   | ({ readonly do: 'receipt'; readonly inputId: string } & To)
@@ -110,7 +116,12 @@ export class FrontDesk {
     switch (asked.do) {
       case 'submit': {
         const { principalId, inputId, text } = asked;
-        const sent: Sent<Receipt> = await services.submitPrompt({ sessionId, principalId, inputId, payload: { text, parts: null } });
+        const sent: Sent<Receipt> = await services.submitPrompt({
+          sessionId,
+          principalId,
+          inputId,
+          payload: { text, parts: null },
+        });
         clients.submitted(process, asked, sent);
         say(sent);
         return;
@@ -174,7 +185,11 @@ export class FrontDesk {
     }
   }
 
-  async #resume(connection: Connection, services: Services, asked: Asked & { readonly listener: Listener }): Promise<void> {
+  async #resume(
+    connection: Connection,
+    services: Services,
+    asked: Asked & { readonly listener: Listener },
+  ): Promise<void> {
     const limit = this.#site.settings.messageLimit;
     const { sessionId, listener } = asked;
     const snapshot = await services.gateway.readSnapshot({ sessionId, messageLimit: limit, before: null });

@@ -1,3 +1,4 @@
+import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
 import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
@@ -116,6 +117,7 @@ export class GatewayProcess implements Asker {
       ids,
       digest,
       tokens,
+      tools: new ScriptedTools(),
       hub,
       ownership,
       instanceId,
@@ -153,7 +155,11 @@ export class GatewayProcess implements Asker {
     const { sessions } = gateway;
     return {
       gateway,
-      createSession: core.makeCreateSession({ ...dependencies, sessions }),
+      createSession: core.makeCreateSession({
+        ...dependencies,
+        sessions,
+        toolsFor: () => ({ toolsets: [], tools: [] }),
+      }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
     };

@@ -43,7 +43,12 @@ export class ToolCallsTable {
     this.#start.run(call);
   }
 
-  finish(call: { readonly sessionId: string; readonly callId: string; readonly status: string; readonly at: string }): void {
+  finish(call: {
+    readonly sessionId: string;
+    readonly callId: string;
+    readonly status: string;
+    readonly at: string;
+  }): void {
     this.#finish.run(call);
   }
 
