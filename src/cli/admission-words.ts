@@ -35,5 +35,5 @@ function endWords({ outcome, failure, resolution, retried_by: retry }: WireRecei
   const words = outcome ?? 'ended';
   if (failure !== undefined) return `${words}: ${failure.message} (${failure.reason})`;
   if (retry !== undefined) return `${words}; tried again as ${retry}`;
-  return resolution === undefined ? words : `${words}: its turn was lost, and ${resolution.by} discarded it`;
+  return resolution === undefined ? words : `${words}: its turn was lost, and it was discarded by ${resolution.by}`;
 }

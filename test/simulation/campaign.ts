@@ -33,7 +33,8 @@ export async function runCampaign({ core, seed, histories, progress }: CampaignI
     const run = await runHistory(drawHistory(historySeed), core);
     steps += run.steps;
     coverage.merge(run.coverage);
-    if (run.broken !== null) return { histories: index + 1, steps, coverage, failure: { index, seed: historySeed, run } };
+    if (run.broken !== null)
+      return { histories: index + 1, steps, coverage, failure: { index, seed: historySeed, run } };
     progress?.(index + 1);
   }
   return { histories, steps, coverage, failure: null };
@@ -68,7 +69,10 @@ export async function explain(failing: Run, core: CoreUnderTest, budgetMs: numbe
 /** Two failures are of one kind when they break the same rule with the same words, names and numbers aside. */
 function kindOf({ rule, message }: Broken): string {
   const [firstLine = ''] = message.split('\n');
-  return `${rule} ${firstLine.replace(/[\w~-]*\d[\w~-]*/gu, '#').replace(/\[.*\]/u, '[]').slice(0, 120)}`;
+  return `${rule} ${firstLine
+    .replace(/[\w~-]*\d[\w~-]*/gu, '#')
+    .replace(/\[.*\]/u, '[]')
+    .slice(0, 120)}`;
 }
 
 function reportOf(broken: Broken, run: Run, token: string): string {
@@ -87,4 +91,3 @@ function reportOf(broken: Broken, run: Run, token: string): string {
     `Replay it: npm run simulate -- --replay ${token}`,
   ].join('\n');
 }
-

@@ -1,13 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { format, resolveConfig } from 'prettier';
 import { explain, runCampaign } from './campaign.ts';
+import type { Explained } from './campaign.ts';
 import { realCore } from './core-under-test.ts';
 import type { CoreUnderTest } from './core-under-test.ts';
 import { coverageTable, unreached } from './expected-coverage.ts';
 import { draftOfToken, seedToken } from './history/token.ts';
 import { plantedBugs } from './planted/bugs.ts';
 import { plantedCore } from './planted/plant.ts';
+import { tablePlantedBugs } from './planted/table.ts';
 import { runHistory } from './run-history.ts';
 
 /** So many histories reach everything that is expected; fewer may miss something by chance. */
@@ -26,7 +29,7 @@ const program = new Command('simulate')
   .description('Plays random histories of the gateway in a simulated world and checks its promises after every step.')
   .option('--histories <count>', 'how many histories', '3000')
   .option('--seed <number>', 'the seed of the campaign; without one the clock gives it')
-  .option('--planted <name>', 'run a copy of the core with this planted bug')
+  .option('--planted <name>', 'run a copy of the core with this planted bug; `all` shows how soon each is found')
   .option('--replay <token>', 'play one history again and print its trace')
   .option('--shrink-seconds <seconds>', 'how long a failure may be made smaller', '30')
   .option('--keep <name>', 'write a failure to test/simulation/regressions/<name>.json')
@@ -36,6 +39,10 @@ const program = new Command('simulate')
 await program.parseAsync();
 
 async function main(options: Options): Promise<number> {
+  if (options.planted === 'all') {
+    await tablePlantedBugs([1, 2, 3], (line) => console.log(line));
+    return 0;
+  }
   const core = await coreOf(options.planted);
   return options.replay === undefined ? search(options, core) : replay(options.replay, core);
 }
@@ -77,7 +84,7 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
     console.log(`History ${failure.index} broke a promise: --replay ${seedToken(failure.seed)}. Making it smaller…\n`);
     const explained = await explain(failure.run, core, Number(options.shrinkSeconds) * 1000);
     console.log(explained.report);
-    if (options.keep !== undefined) keep(options.keep, explained);
+    if (options.keep !== undefined) await keep(options.keep, explained);
     return 1;
   }
   console.log(coverageTable(result.coverage));
@@ -87,9 +94,12 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
   return histories >= enoughForCoverage ? 1 : 0;
 }
 
-function keep(name: string, { broken, history }: { readonly broken: object; readonly history: object }): void {
-  const path = join(import.meta.dirname, 'regressions', `${name}.json`);
-  writeFileSync(path, `${JSON.stringify({ broken, history }, null, 2)}\n`);
+async function keep(name: string, { broken, history }: Pick<Explained, 'broken' | 'history'>): Promise<void> {
+  const folder = join(import.meta.dirname, 'regressions');
+  const path = join(folder, `${name}.json`);
+  const text = JSON.stringify({ broken: `${broken.rule}: ${broken.message.split('\n')[0]}`, history });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
   console.log(`Kept in ${path}`);
 }
 

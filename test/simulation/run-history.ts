@@ -7,6 +7,7 @@ import { clientCount } from './history/commands.ts';
 import type { Command } from './history/commands.ts';
 import type { Draft, History } from './history/history.ts';
 import type { Broken } from './judge/verdict.ts';
+import type { Disk } from './ports/disk.ts';
 import type { Blow } from './world/decisions.ts';
 import { Trace } from './world/trace.ts';
 import { World } from './world/world.ts';
@@ -20,6 +21,8 @@ export interface Run {
   /** Empty unless it was asked for. */
   readonly trace: readonly string[];
   readonly coverage: Coverage;
+  /** What was left on the disk. */
+  readonly disk: Disk;
 }
 
 /** Plays one history to its end, or to the first broken promise. */
@@ -92,6 +95,7 @@ class Play {
       traceHash: this.#world.trace.hash,
       trace: this.#world.trace.lines,
       coverage: this.#coverage,
+      disk: this.#site.disk,
     };
   }
 
@@ -148,20 +152,13 @@ class Play {
   }
 
   #perform(command: Command): void {
-    switch (command.do) {
-      case 'wait':
-        this.#site.clock.advance(command.seconds * 1000);
-        break;
-      case 'jump':
-        this.#site.clock.jump(command.seconds * 1000);
-        break;
-      case 'drain':
-        void this.#site.owner?.drain(command.drainMs);
-        if (command.hurry) void this.#site.owner?.drain(command.drainMs);
-        break;
-      default:
-        this.#clients[command.client]?.perform(command);
-    }
+    const { clock, owner } = this.#site;
+    if (command.do === 'wait') clock.advance(command.seconds * 1000);
+    else if (command.do === 'jump') clock.jump(command.seconds * 1000);
+    else if (command.do === 'drain') {
+      void owner?.drain(command.drainMs);
+      if (command.hurry) void owner?.drain(command.drainMs);
+    } else this.#clients[command.client]?.perform(command);
   }
 
   #calmDown(): void {

@@ -19,7 +19,7 @@ const promises: readonly (readonly [string, (record: DemoRecord) => boolean])[] 
   ['Prompts that were sent again were known: none was added.', repeatsAreKnown],
   ['Every event heard before the kill is in the log after it, unchanged.', logIsKept],
   ['A preflight compressed the transcript while the followers were queued.', queueSawCompression],
-  ['The killed turn was unknown, then interrupted, and was never sent again.', lostTurnIsNotReplayed],
+  ['The killed turn was unknown, then interrupted, and never ran again.', lostTurnIsNotReplayed],
   ['The followers waited for the decision and ran in the order of their receipts.', followersRanInOrder],
   ['Every prompt ran once: one start, one copy in the log, one end.', eachRanOnce],
   ['Every follower completed, with one answer.', followersCompleted],

@@ -212,7 +212,7 @@ async function drain(opened: Opened, { sessionId, lost, led, followed }: Drain, 
       .flatMap((event) => (event.type === 'message.appended' ? [event.payload.message] : []))
       .find((message) => message.admission_id === admission_id && message.kind === 'answer');
     const size = answer?.usage?.input_tokens ?? null;
-    const said = (answer?.text ?? '').split('\n').map((line) => printableLine(line, 70));
+    const said = (answer?.text ?? '').split('\n').map((line) => printableLine(line, 64));
     teller.fact(input_id, [`${payload.outcome}, ${requestWords(size)}:`, ...said].join('\n'));
   }
 }

@@ -7,6 +7,8 @@ import type { GatewayProcess } from './gateway-process.ts';
 import type { Site } from './site.ts';
 
 type ClientCommand = Extract<Command, { client: number }>;
+/** The commands that become a request about a session whose id is known. */
+type SessionCommand = Exclude<ClientCommand, { do: 'create' | 'submit' | 'disconnect' | 'status' }>;
 type SubmitRequest = Request & { do: 'submit' };
 
 /**
@@ -52,32 +54,16 @@ export class Client {
       this.#ask(connection, this.#createRequest(command.session, command.do === 'create' ? command.variant : 0));
       return;
     }
-    switch (command.do) {
-      case 'submit':
-        this.#submit(command, sessionId);
-        break;
-      case 'subscribe':
-        this.follow(sessionId, command.connection);
-        break;
-      case 'resume':
-        this.#ask(connection, {
-          do: 'resume',
-          ...this.#to(sessionId),
-          listener: this.#listener(sessionId, connection),
-        });
-        break;
-      default: {
-        const request = this.#requestOf(command, sessionId);
-        if (request !== null) this.#ask(connection, request);
-      }
+    if (command.do === 'submit') this.#submit(command, sessionId);
+    else {
+      const request = this.#requestOf(command, sessionId);
+      if (request !== null) this.#ask(connection, request);
     }
   }
 
   /** Subscribes from its own place on. */
   follow(sessionId: string, connection: number): void {
-    const afterSeq = this.#readerOf(sessionId).reader.cursor;
-    const listener = this.#listener(sessionId, connection);
-    this.#ask(connection, { do: 'subscribe', ...this.#to(sessionId), afterSeq, listener });
+    this.#ask(connection, this.#followRequest(sessionId, connection));
   }
 
   /** Sends everything again that has no answer, and listens again to what it listened to. */
@@ -134,10 +120,7 @@ export class Client {
     for (const [name, request] of this.#unanswered) this.#ask(0, request, () => this.#unanswered.delete(name));
   }
 
-  #requestOf(
-    command: Exclude<ClientCommand, { do: 'create' | 'submit' | 'subscribe' | 'resume' | 'disconnect' | 'status' }>,
-    sessionId: string,
-  ): Request | null {
+  #requestOf(command: SessionCommand, sessionId: string): Request | null {
     const to = this.#to(sessionId);
     switch (command.do) {
       case 'cancel': {
@@ -160,7 +143,17 @@ export class Client {
       case 'hold':
       case 'release':
         return { do: command.do, ...to };
+      case 'subscribe':
+        return this.#followRequest(sessionId, command.connection);
+      case 'resume':
+        return { do: 'resume', ...to, listener: this.#listener(sessionId, command.connection) };
     }
+  }
+
+  #followRequest(sessionId: string, connection: number): Request {
+    const afterSeq = this.#readerOf(sessionId).reader.cursor;
+    const listener = this.#listener(sessionId, connection);
+    return { do: 'subscribe', ...this.#to(sessionId), afterSeq, listener };
   }
 
   #resolveTarget(sessionId: string, target: number): AdmissionRow | undefined {

@@ -62,8 +62,9 @@ export class FrontDesk {
     if (services === null) return;
     this.#answer(connection, request, services, answered).catch((error: unknown) => {
       // The adapter answers "internal error", and storage trouble as such; both are no promise kept or broken.
-      const { StorageError } = this.#site.core;
-      if (!(error instanceof StorageError)) this.#site.judge.breach('bug', `${request.do} threw ${String(error)}`);
+      const { core, judge, view } = this.#site;
+      const serves = connection.process.epoch === view.epoch() && connection.process.serves;
+      if (serves && !(error instanceof core.StorageError)) judge.breach('bug', `${request.do} threw ${String(error)}`);
       answered('threw');
     });
   }

@@ -18,7 +18,13 @@ export type Command =
       /** The client goes away before the answer and never asks again. */
       readonly vanishes: boolean;
     }
-  | { readonly do: 'cancel'; readonly client: number; readonly session: number; readonly key: number; readonly revision: number }
+  | {
+      readonly do: 'cancel';
+      readonly client: number;
+      readonly session: number;
+      readonly key: number;
+      readonly revision: number;
+    }
   | { readonly do: 'receipt'; readonly client: number; readonly session: number; readonly key: number }
   /** `offset` is added to the session's generation: 0 hits the running turn, the others come late or too early. */
   | { readonly do: 'interrupt'; readonly client: number; readonly session: number; readonly offset: number }
@@ -32,7 +38,12 @@ export type Command =
       readonly offset: number;
     }
   | { readonly do: 'hold' | 'release'; readonly client: number; readonly session: number }
-  | { readonly do: 'subscribe' | 'resume'; readonly client: number; readonly session: number; readonly connection: number }
+  | {
+      readonly do: 'subscribe' | 'resume';
+      readonly client: number;
+      readonly session: number;
+      readonly connection: number;
+    }
   | { readonly do: 'disconnect'; readonly client: number; readonly connection: number }
   | { readonly do: 'status'; readonly client: number }
   /** A graceful stop, with so many milliseconds for running turns; `hurry` is the second signal. */
@@ -42,7 +53,7 @@ export type Command =
 
 export const clientCount = 3;
 /** Few keys, so that they meet again. */
-export const keyCount = 12;
+const keyCount = 12;
 
 /** A list of commands: the sessions first, then whatever the weights say. */
 export function drawCommands(random: Random, sessions: number, length: number): readonly Command[] {

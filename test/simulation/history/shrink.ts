@@ -17,7 +17,7 @@ export async function shrink(failing: History, stillFails: StillFails, budgetMs:
     best = candidate;
     return true;
   };
-  for (let before = Infinity; sizeOf(best) < before && performance.now() < endAt; ) {
+  for (let before = Infinity; sizeOf(best) < before && performance.now() < endAt;) {
     before = sizeOf(best);
     await shortenPicks(() => best, attempt);
     await dropBlows(() => best, attempt);
@@ -105,7 +105,9 @@ async function calmPicks(best: () => History, attempt: Attempt): Promise<void> {
   await inChunks(best().chances.picks.length, async (from, to) => {
     const { picks } = best().chances;
     if (!picks.slice(from, to).some((pick) => pick !== 0)) return false;
-    return attempt(withChances(best(), { picks: picks.map((pick, index) => (index >= from && index < to ? 0 : pick)) }));
+    return attempt(
+      withChances(best(), { picks: picks.map((pick, index) => (index >= from && index < to ? 0 : pick)) }),
+    );
   });
 }
 

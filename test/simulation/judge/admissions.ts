@@ -191,7 +191,8 @@ function judgeEnd(books: Books, change: RowChange, from: AdmissionRow, to: Admis
       judgeAnswer(books, change, to);
       return;
     case 'interrupted': {
-      const byPolicy = resolution?.by === 'policy' && limits.onUnknown === 'discard' && lost && from.boundary !== 'none';
+      const byPolicy =
+        resolution?.by === 'policy' && limits.onUnknown === 'discard' && lost && from.boundary !== 'none';
       verdict.hold(stopped || byPolicy, 'P5', () => `${nameOf(from)} was interrupted although nobody asked for it`);
       return;
     }
@@ -199,6 +200,7 @@ function judgeEnd(books: Books, change: RowChange, from: AdmissionRow, to: Admis
       verdict.hold(!stopped, 'P5', () => `${nameOf(from)} was asked to stop and failed (${failure?.reason})`);
       judgeFailure(books, change, from, to);
       return;
+    case null:
     default:
       verdict.breach('P5', `${nameOf(from)} ended as ${outcome}`);
   }
@@ -257,7 +259,8 @@ const hiddenTokens = 20;
 function largestSize({ store, reported }: Books, { sessionId, after }: RowChange, row: AdmissionRow): number {
   const local = activeMessages(store, after.tipId).reduce((sum, message) => sum + message.tokens, hiddenTokens);
   const pending = row.promptMessageId === null ? Math.ceil((store.prompt(row.admissionId) ?? '').length / 4) : 0;
-  const exhaustedPrompt = row.promptMessageId === null ? 0 : (store.messages(after.tipId).get(row.promptMessageId)?.message.tokens ?? 0);
+  const exhaustedPrompt =
+    row.promptMessageId === null ? 0 : (store.messages(after.tipId).get(row.promptMessageId)?.message.tokens ?? 0);
   return local + pending + exhaustedPrompt + (reported.get(sessionId) ?? 0);
 }
 

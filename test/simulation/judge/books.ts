@@ -54,7 +54,12 @@ export function isOwner(books: Books, process: { readonly epoch: number }): bool
 }
 
 /** Whether something was true at some moment from `sinceSeq` on: a command is decided between its call and its answer. */
-export function wasOnce(books: Books, sessionId: string, sinceSeq: number, isTrue: (moment: Moment) => boolean): boolean {
+export function wasOnce(
+  books: Books,
+  sessionId: string,
+  sinceSeq: number,
+  isTrue: (moment: Moment) => boolean,
+): boolean {
   const moments = books.moments.get(sessionId) ?? [];
   return moments.slice(Math.max(0, sinceSeq - 1)).some(isTrue);
 }

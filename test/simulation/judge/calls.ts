@@ -26,7 +26,11 @@ export interface ReceiptView {
 }
 
 export interface SnapshotView {
-  readonly state: { readonly seq: number; readonly executionGeneration: number; readonly lineage: { readonly tipId: string } };
+  readonly state: {
+    readonly seq: number;
+    readonly executionGeneration: number;
+    readonly lineage: { readonly tipId: string };
+  };
   readonly messages: readonly { readonly id: number }[];
   readonly moreMessages: boolean;
   readonly pending: readonly {

@@ -33,7 +33,11 @@ export class ClientJudge {
       return;
     }
     const { sessionId, created } = heard.reply;
-    verdict.hold(store.session(sessionId) !== null, 'P1', () => `session ${sessionId} was acknowledged and isn't stored`);
+    verdict.hold(
+      store.session(sessionId) !== null,
+      'P1',
+      () => `session ${sessionId} was acknowledged and isn't stored`,
+    );
     this.#created.set(key, { sessionId, variant: asked.variant, fresh: created || known?.fresh === true });
     if (known === undefined) return;
     verdict.hold(known.sessionId === sessionId, 'P2', () => `${key} made ${known.sessionId} and ${sessionId}`);
@@ -119,10 +123,17 @@ export class ClientJudge {
     const row = this.#rowOf(asked);
     const { reason } = heard.refusal;
     if (reason === 'not_queued') {
-      const wasOut = this.#wasOnce(asked, ({ admissions }) => admissions.get(row?.admissionId ?? '')?.status !== 'queued');
+      const wasOut = this.#wasOnce(
+        asked,
+        ({ admissions }) => admissions.get(row?.admissionId ?? '')?.status !== 'queued',
+      );
       verdict.hold(wasOut || !isOwner(this.#books, process), 'P5', () => `${nameOf(row)} was called not_queued`);
     } else if (reason === 'revision_conflict') {
-      verdict.hold(row?.revision !== asked.revision, 'P5', () => `${nameOf(row)} has the revision that was called stale`);
+      verdict.hold(
+        row?.revision !== asked.revision,
+        'P5',
+        () => `${nameOf(row)} has the revision that was called stale`,
+      );
     } else this.#judgeNotFound(process, asked, reason);
   }
 
@@ -138,7 +149,11 @@ export class ClientJudge {
     );
     if (heard.kind === 'done') {
       const hit = row?.admissionId === heard.reply.admissionId && row.stopRequested !== null;
-      verdict.hold(hit, 'P5', () => `the stop of generation ${executionGeneration} was acknowledged for ${nameOf(row)}`);
+      verdict.hold(
+        hit,
+        'P5',
+        () => `the stop of generation ${executionGeneration} was acknowledged for ${nameOf(row)}`,
+      );
       stops.add(turnKey(sessionId, executionGeneration));
     } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
       const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
@@ -148,7 +163,11 @@ export class ClientJudge {
       };
       const { reason } = heard.refusal;
       const wasRight = right[reason];
-      verdict.hold(wasRight !== undefined && this.#wasOnce(asked, wasRight), 'P5', () => `an interrupt of ${nameOf(row)} was refused as ${reason}`);
+      verdict.hold(
+        wasRight !== undefined && this.#wasOnce(asked, wasRight),
+        'P5',
+        () => `an interrupt of ${nameOf(row)} was refused as ${reason}`,
+      );
     }
   }
 
@@ -161,14 +180,22 @@ export class ClientJudge {
     const row = store.admissions(asked.sessionId).get(asked.admissionId);
     if (heard.kind === 'done') {
       this.#judgeReceipt(process, asked, heard.reply.receipt);
-      verdict.hold(row?.resolution?.action === asked.action, 'P1', () => `${asked.action} of ${nameOf(row)} is not stored`);
+      verdict.hold(
+        row?.resolution?.action === asked.action,
+        'P1',
+        () => `${asked.action} of ${nameOf(row)} is not stored`,
+      );
       verdict.hold(
         row?.executionGeneration === asked.executionGeneration,
         'P4',
         () => `${nameOf(row)} was resolved with another generation`,
       );
       const retryId = heard.reply.retry?.admission.admissionId ?? null;
-      verdict.hold(retryId === (row?.retriedBy ?? null), 'P2', () => `the retry ${row?.retriedBy} was called ${retryId}`);
+      verdict.hold(
+        retryId === (row?.retriedBy ?? null),
+        'P2',
+        () => `the retry ${row?.retriedBy} was called ${retryId}`,
+      );
     } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
       const lifeAt = ({ admissions }: Moment) => admissions.get(asked.admissionId);
       const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
@@ -179,7 +206,11 @@ export class ClientJudge {
       };
       const { reason } = heard.refusal;
       const wasRight = right[reason];
-      verdict.hold(wasRight !== undefined && this.#wasOnce(asked, wasRight), 'P4', () => `a resolution of ${nameOf(row)} was refused as ${reason}`);
+      verdict.hold(
+        wasRight !== undefined && this.#wasOnce(asked, wasRight),
+        'P4',
+        () => `a resolution of ${nameOf(row)} was refused as ${reason}`,
+      );
     }
   }
 
@@ -192,7 +223,7 @@ export class ClientJudge {
 
   /** A snapshot is one committed instant, and not older than what its process has told before. */
   snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
-    const { verdict, versions, turnRequests } = this.#books;
+    const { verdict, versions, turnRequests, store } = this.#books;
     if (snapshot === null) {
       verdict.hold(!isOwner(this.#books, process), 'P8', () => `no snapshot for ${asked.address}`);
       return;
@@ -200,7 +231,11 @@ export class ClientJudge {
     if (!isOwner(this.#books, process)) return;
     const { state, messages, pending, partial } = snapshot;
     const { toldSeq } = asked;
-    verdict.hold(state.seq >= toldSeq, 'P12', () => `a snapshot of ${state.seq} was asked for after news of ${toldSeq}`);
+    verdict.hold(
+      state.seq >= toldSeq,
+      'P12',
+      () => `a snapshot of ${state.seq} was asked for after news of ${toldSeq}`,
+    );
     const version = versions.get(asked.sessionId)?.get(state.seq);
     if (!verdict.hold(version !== undefined, 'P1', () => `the snapshot of ${state.seq} was never committed`)) return;
     if (version === undefined) return;
@@ -213,9 +248,13 @@ export class ClientJudge {
     verdict.hold(snapshot.moreMessages === more, 'P12', () => `${at} is wrong about older messages`);
     const open = pending.map(({ admission }) => `${admission.admissionId} ${admission.status}`).sort();
     const expectedOpen = [...version.open.values()].map((row) => `${row.admissionId} ${row.status}`).sort();
-    verdict.hold(open.join() === expectedOpen.join(), 'P12', () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`);
+    verdict.hold(
+      open.join() === expectedOpen.join(),
+      'P12',
+      () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`,
+    );
     for (const { admission, payload } of pending) {
-      const text = this.#books.store.prompt(admission.admissionId);
+      const text = store.prompt(admission.admissionId);
       verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
     }
     if (partial === null) return;
@@ -223,6 +262,11 @@ export class ClientJudge {
     const said = (turnRequests.get(running?.admissionId ?? '') ?? []).map((exchange) => exchange.said.join(''));
     const isTrue = said.some((text) => text.startsWith(partial.text)) && partial.offset === partial.text.length;
     verdict.hold(isTrue, 'P5', () => `${at} has a partial answer that nobody gave`);
+    const stored = version.activeIds.some((id) => {
+      const message = store.messages(version.row.tipId).get(id)?.message;
+      return message?.admissionId === running?.admissionId && message?.text === partial.text;
+    });
+    verdict.hold(!stored, 'P12', () => `${at} has its newest answer twice, stored and partial`);
   }
 
   /** The newest event of which this process has told anybody. */
@@ -275,10 +319,16 @@ export class ClientJudge {
         life.outcome === admission.outcome &&
         life.executionGeneration === admission.executionGeneration &&
         life.revision === admission.revision &&
-        (life.status !== 'queued' || !owner || (aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
+        (life.status !== 'queued' ||
+          !owner ||
+          (aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
       );
     });
-    verdict.hold(isTrue, 'P5', () => `a receipt says ${nameOf(admission)}, ${ahead} ahead, [${blockedBy.join()}] of ${nameOf(row)}`);
+    verdict.hold(
+      isTrue,
+      'P5',
+      () => `a receipt says ${nameOf(admission)}, ${ahead} ahead, [${blockedBy.join()}] of ${nameOf(row)}`,
+    );
     return row;
   }
 }

@@ -7,7 +7,9 @@ import type { MessageRow, SentMessage } from './rows.ts';
 export function expectedRequest(active: readonly MessageRow['message'][]): readonly SentMessage[] {
   return active.flatMap((message, index): SentMessage[] => {
     if (message.role === 'tool') return [];
-    const calls = message.toolCalls.filter(({ id }, at) => message.toolCalls.findIndex((call) => call.id === id) === at);
+    const calls = message.toolCalls.filter(
+      ({ id }, at) => message.toolCalls.findIndex((call) => call.id === id) === at,
+    );
     if (message.text.trim() === '' && calls.length === 0) return [];
     const results = calls.map(({ id }): SentMessage => {
       const row = resultOf(active, index, id);

@@ -56,7 +56,7 @@ export class Judge {
         verdict.hold(!left, 'P4', () => `${nameOf(row)} is still started after the recovery of epoch ${epoch}`);
       }
       const open = store.session(sessionId)?.openCompression;
-      const left = open != null && open.epoch < epoch;
+      const left = (open?.epoch ?? epoch) < epoch;
       verdict.hold(!left, 'P9', () => `a compression of epoch ${open?.epoch} is still open in epoch ${epoch}`);
     }
   }
@@ -85,7 +85,11 @@ export class Judge {
       const session = store.session(sessionId);
       const started = rows.find(({ status }) => status === 'started');
       verdict.hold(started === undefined, 'P6', () => `${nameOf(started)} never ended`);
-      verdict.hold(session?.openCompression == null, 'P9', () => `a compression of ${sessionId} never ended`);
+      verdict.hold(
+        (session?.openCompression ?? null) === null,
+        'P9',
+        () => `a compression of ${sessionId} never ended`,
+      );
       const blocked = session?.held === true || rows.some(({ status }) => status === 'unknown');
       const waiting = rows.find(({ status }) => status === 'queued');
       verdict.hold(blocked || waiting === undefined, 'P6', () => `${nameOf(waiting)} never ran, and nothing blocks it`);

@@ -1,7 +1,7 @@
 import type { EventRow } from './rows.ts';
 
 /** What an admission was at one moment. */
-export interface Life {
+interface Life {
   readonly status: 'queued' | 'started' | 'unknown' | 'terminal';
   readonly outcome: string | null;
   readonly executionGeneration: number | null;
@@ -38,7 +38,11 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
         stopped: false,
       });
     case 'admission.cancelled':
-      return changed(moment, event, (life) => ({ status: 'terminal', outcome: 'cancelled', revision: life.revision + 1 }));
+      return changed(moment, event, (life) => ({
+        status: 'terminal',
+        outcome: 'cancelled',
+        revision: life.revision + 1,
+      }));
     case 'admission.requeued':
       return changed(moment, event, () => ({ status: 'queued', executionGeneration: null }));
     case 'turn.started': {

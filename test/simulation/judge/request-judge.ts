@@ -27,8 +27,10 @@ export class RequestJudge {
     const { summaries, reported } = this.#books;
     this.#underWay.get(process.name)?.delete(number);
     if (end?.kind !== 'finished') return;
-    if (purpose === 'summary') summaries.add(said.join(''));
-    else if (sessionId !== null) reported.set(sessionId, Math.max(reported.get(sessionId) ?? 0, end.reportedTokens));
+    const isWhole = end.finishReason === 'stop' && end.toolCalls === 0;
+    if (purpose === 'summary' && isWhole) summaries.add(said.join(''));
+    if (purpose === 'turn' && sessionId !== null)
+      reported.set(sessionId, Math.max(reported.get(sessionId) ?? 0, end.reportedTokens));
   }
 
   #judgeTurn(exchange: Exchange): void {
@@ -50,7 +52,11 @@ export class RequestJudge {
     const earlier = turnRequests.get(turn.admissionId) ?? [];
     turnRequests.set(turn.admissionId, [...earlier, exchange]);
     this.#judgeRepeat(earlier, exchange);
-    verdict.hold(earlier.length < 2 * limits.maxSteps, 'P13', () => `${nameOf(row)} sent ${earlier.length + 1} requests`);
+    verdict.hold(
+      earlier.length < 2 * limits.maxSteps,
+      'P13',
+      () => `${nameOf(row)} sent ${earlier.length + 1} requests`,
+    );
     const underWay = this.#underWay.get(process.name) ?? new Set();
     this.#underWay.set(process.name, underWay.add(exchange.number));
     verdict.hold(underWay.size <= limits.maxConcurrentTurns, 'P13', () => `${underWay.size} turn requests at once`);
@@ -76,9 +82,16 @@ export class RequestJudge {
     const tipId = store.session(sessionId)?.tipId ?? '';
     const active = activeMessages(store, tipId);
     const expected = expectedRequest(active);
-    const sent = exchange.messages[0]?.role === 'user' && expected[0]?.role !== 'user' ? exchange.messages.slice(1) : exchange.messages;
+    const sent =
+      exchange.messages[0]?.role === 'user' && expected[0]?.role !== 'user'
+        ? exchange.messages.slice(1)
+        : exchange.messages;
     const same = sent.length === expected.length && sent.every((message, index) => matches(message, expected[index]));
-    verdict.hold(same, 'P10', () => `request ${exchange.number} is not its transcript: ${outline(sent)} for ${outline(expected)}`);
+    verdict.hold(
+      same,
+      'P10',
+      () => `request ${exchange.number} is not its transcript: ${outline(sent)} for ${outline(expected)}`,
+    );
     const prompt = active.find(({ id }) => id === promptMessageId)?.text;
     const lastUser = exchange.messages.findLast(({ role }) => role === 'user');
     verdict.hold(
@@ -86,7 +99,9 @@ export class RequestJudge {
       'P10',
       () => `the newest user message of request ${exchange.number} is not its prompt`,
     );
-    const isFirst = !active.some((message) => message.admissionId === exchange.turn?.admissionId && message.role !== 'user');
+    const isFirst = !active.some(
+      (message) => message.admissionId === exchange.turn?.admissionId && message.role !== 'user',
+    );
     verdict.hold(
       !isFirst || exchange.messages.at(-1)?.role === 'user',
       'P10',
@@ -101,8 +116,8 @@ export class RequestJudge {
     const isData = exchange.messages.length === 1 && exchange.messages[0]?.role === 'user';
     verdict.hold(isData, 'P10', () => `the summary request ${number} is a conversation`);
     if (sessionId === null || !isOwner(this.#books, process)) return;
-    const open = store.session(sessionId)?.openCompression;
-    verdict.hold(open != null, 'P9', () => `the summary request ${number} belongs to no compression that was started`);
+    const open = store.session(sessionId)?.openCompression ?? null;
+    verdict.hold(open !== null, 'P9', () => `the summary request ${number} belongs to no compression that was started`);
     const key = turn?.admissionId ?? sessionId;
     const count = (this.#summaryRequests.get(key) ?? 0) + 1;
     this.#summaryRequests.set(key, count);

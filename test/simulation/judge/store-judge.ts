@@ -1,6 +1,6 @@
 import { judgeAdmissions, nameOf } from './admissions.ts';
 import { activeMessages } from './books.ts';
-import type { Books } from './books.ts';
+import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
@@ -53,7 +53,7 @@ export class StoreJudge {
     judgeTranscripts(this.#books, change);
     this.#judgeMoments(sessionId, events, admissions);
     this.#remember(sessionId, after, admissions, endedAdmissions);
-    const history = versions.get(sessionId) ?? new Map();
+    const history = versions.get(sessionId) ?? new Map<number, SessionVersion>();
     versions.set(sessionId, history);
     history.set(after.seq, {
       row: after,

@@ -35,7 +35,11 @@ export class JudgedStream {
     this.#lastSeq = seq;
     const row = store.events(this.#sessionId)[seq - 1];
     const same = row?.type === type && row.epoch === event.epoch && row.admissionId === event.admissionId;
-    verdict.hold(same, 'P5', () => `${type} ${seq} of ${this.#sessionId} was published and is not stored (${row?.type})`);
+    verdict.hold(
+      same,
+      'P5',
+      () => `${type} ${seq} of ${this.#sessionId} was published and is not stored (${row?.type})`,
+    );
   }
 
   /** The gateway ends the subscription and says how far it came. */
@@ -94,6 +98,10 @@ export class JudgedReader {
   atRest(): void {
     const { verdict, store } = this.#books;
     const newest = store.session(this.#sessionId)?.seq ?? 0;
-    verdict.hold(this.#cursor === newest, 'P12', () => `a client stands at ${this.#cursor} of ${newest} events at rest`);
+    verdict.hold(
+      this.#cursor === newest,
+      'P12',
+      () => `a client stands at ${this.#cursor} of ${newest} events at rest`,
+    );
   }
 }

@@ -41,7 +41,11 @@ function judgeLineage({ verdict, store }: Books, { sessionId, before, after }: C
     verdict.hold(own.length <= 1, 'P7', () => `${row.id} has ${own.length} children`);
     const isTip = row.id === after.tipId;
     const complete = isTip ? row.endedAt === null && own.length === 0 : row.endedAt !== null && own.length === 1;
-    verdict.hold(complete, 'P7', () => `${row.id} is ${row.endedAt === null ? 'open' : 'closed'}, the tip is ${after.tipId}`);
+    verdict.hold(
+      complete,
+      'P7',
+      () => `${row.id} is ${row.endedAt === null ? 'open' : 'closed'}, the tip is ${after.tipId}`,
+    );
     verdict.hold((row.parentId === null) === (row.id === sessionId), 'P8', () => `${row.id} begins a second lineage`);
   }
   verdict.hold(
@@ -117,20 +121,19 @@ function judgeCopy({ messagesBefore }: ContentChange, copy: Message, breach: (wh
 /** Head and tail stay as they were, in order; one summary that the model server finished takes the middle's place. */
 function judgeCompression(books: Books, change: ContentChange): void {
   const { verdict, store, summaries } = books;
-  const { before, after, admissionsBefore, admissionsAfter } = change;
-  for (const row of admissionsBefore.values()) {
-    const now = admissionsAfter.get(row.admissionId);
-    verdict.hold(row.status === now?.status, 'P7', () => `a compression changed ${row.inputId} to ${now?.status}`);
-  }
+  const { before, after } = change;
   const rowsBefore = [...(change.messagesBefore.get(before?.tipId ?? '')?.values() ?? [])];
   const wasActive = rowsBefore
     .filter((row) => row.active)
     .map((row) => row.message)
     .sort((a, b) => a.id - b.id);
   const isActive = activeMessages(store, after.tipId);
-  const at = isActive.findIndex((message) => message.kind === 'summary' && message.originId === message.id && !known(message));
+  const at = isActive.findIndex(
+    (message) => message.kind === 'summary' && message.originId === message.id && !known(message),
+  );
   const summary = isActive[at];
-  if (!verdict.hold(summary !== undefined, 'P9', () => 'a compression left no summary') || summary === undefined) return;
+  if (!verdict.hold(summary !== undefined, 'P9', () => 'a compression left no summary') || summary === undefined)
+    return;
   verdict.hold(summary.text.trim() !== '', 'P9', () => 'an empty summary was stored');
   verdict.hold(summaries.has(summary.text), 'P9', () => 'a summary was stored that no model has finished');
   const head = isActive.slice(0, at);
@@ -138,9 +141,14 @@ function judgeCompression(books: Books, change: ContentChange): void {
   const originsBefore = wasActive.map((message) => message.originId);
   const keptHead = head.every((message, index) => message.originId === originsBefore[index]);
   const newestPrompt = wasActive.findLast(({ kind }) => kind === 'prompt')?.originId;
-  const keptTail = isSuffix(tail, originsBefore) || (tail[0]?.originId === newestPrompt && isSuffix(tail.slice(1), originsBefore));
+  const keptTail =
+    isSuffix(tail, originsBefore) || (tail[0]?.originId === newestPrompt && isSuffix(tail.slice(1), originsBefore));
   const summarised = originsBefore.length - head.length - tail.length;
-  verdict.hold(keptHead && keptTail, 'P9', () => `a compression made [${isActive.map(({ originId }) => originId).join(' ')}] of [${originsBefore.join(' ')}]`);
+  verdict.hold(
+    keptHead && keptTail,
+    'P9',
+    () => `a compression made [${isActive.map(({ originId }) => originId).join(' ')}] of [${originsBefore.join(' ')}]`,
+  );
   verdict.hold(summarised > 0, 'P9', () => `a compression summarised ${summarised} messages`);
   const summaryCount = isActive.filter(({ kind }) => kind === 'summary').length;
   verdict.hold(summaryCount === 1, 'P9', () => `${summaryCount} summaries are stacked in ${after.tipId}`);

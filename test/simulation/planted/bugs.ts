@@ -1,9 +1,12 @@
+import type { Rule } from '../judge/verdict.ts';
 import type { Patch } from './plant.ts';
 
 export interface PlantedBug {
   readonly name: string;
   /** The histories within which it must be found. */
   readonly within: number;
+  /** What it may break; a failure of another kind doesn't count as finding it. */
+  readonly breaks: readonly Rule[];
   readonly patches: readonly Patch[];
 }
 
@@ -16,6 +19,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'fence-forgotten',
     within: 1000,
+    breaks: ['P11'],
     patches: [
       {
         file: store,
@@ -27,6 +31,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'acknowledged-before-commit',
     within: 100,
+    breaks: ['P1', 'P5'],
     patches: [
       {
         file: actor,
@@ -38,6 +43,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'published-before-commit',
     within: 100,
+    breaks: ['P5', 'P1'],
     patches: [
       {
         file: actor,
@@ -49,6 +55,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'claims-behind-unknown',
     within: 300,
+    breaks: ['P3'],
     patches: [
       {
         file: 'core/domain/session/state.ts',
@@ -65,6 +72,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'dispatched-turn-requeued',
     within: 300,
+    breaks: ['P4'],
     patches: [
       { file: 'core/domain/turn/recover.ts', from: `if (turn.boundary !== 'none') return 'lost';`, to: '' },
       {
@@ -77,6 +85,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sent-before-boundary',
     within: 500,
+    breaks: ['P4', 'P10'],
     patches: [
       {
         file: 'core/use-cases/turn.ts',
@@ -90,18 +99,24 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'duplicates-unchecked',
     within: 200,
+    breaks: ['P2'],
     patches: [
       {
         file: store,
         from: `return admissions.length > 0 ? { kind: 'duplicate', admissions: Object.freeze(admissions) } : null;`,
         to: 'return null;',
       },
-      { file: projection, from: `invariant(!tables.admissionByInput.has(inputKey), 'an append queues an input id once');`, to: '' },
+      {
+        file: projection,
+        from: `invariant(!tables.admissionByInput.has(inputKey), 'an append queues an input id once');`,
+        to: '',
+      },
     ],
   },
   {
     name: 'numbers-from-memory',
     within: 300,
+    breaks: ['bug', 'P2', 'P9'],
     patches: [
       {
         file: 'core/use-cases/numbering.ts',
@@ -113,22 +128,19 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'wake-up-lost-at-the-end-of-a-turn',
     within: 100,
+    breaks: ['P6'],
     patches: [
       {
         file: 'core/use-cases/scheduler.ts',
         from: `    if (head === undefined) this.#waiting.delete(sessionId);`,
         to: `    if (head === undefined || this.#running.has(sessionId)) this.#waiting.delete(sessionId);`,
       },
-      {
-        file: 'core/use-cases/scheduler.ts',
-        from: `          if (state !== null) this.consider(sessionId, state);`,
-        to: '',
-      },
     ],
   },
   {
     name: 'recovery-wakes-nobody',
     within: 300,
+    breaks: ['P6'],
     patches: [
       { file: 'core/use-cases/gateway.ts', from: `if (state !== null) scheduler.consider(sessionId, state);`, to: '' },
     ],
@@ -136,6 +148,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'recovery-stops-at-the-first-session',
     within: 1000,
+    breaks: ['P4'],
     patches: [
       {
         file: 'core/use-cases/recovery.ts',
@@ -147,6 +160,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'rotated-in-two-appends',
     within: 300,
+    breaks: ['P7'],
     patches: [
       {
         file: projection,
@@ -167,6 +181,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'second-child-of-a-stale-parent',
     within: 1000,
+    breaks: ['P7', 'P9'],
     patches: [
       {
         file: 'core/domain/lineage/compress.ts',
@@ -184,6 +199,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'interrupt-without-generation',
     within: 500,
+    breaks: ['P5'],
     patches: [
       {
         file: 'core/domain/turn/interrupt.ts',
@@ -195,6 +211,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'resolved-without-generation',
     within: 1000,
+    breaks: ['P4'],
     patches: [
       {
         file: 'core/domain/admission/resolve-unknown.ts',
@@ -206,6 +223,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'stop-ignored-on-settle',
     within: 300,
+    breaks: ['P5'],
     patches: [
       {
         file: 'core/domain/turn/settle.ts',
@@ -217,6 +235,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'stop-forgotten-by-recovery',
     within: 1000,
+    breaks: ['P5'],
     patches: [
       { file: 'core/domain/turn/recover.ts', from: `if (turn.stopRequested !== null) return 'stopped';`, to: '' },
     ],
@@ -224,6 +243,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'closing-note-forgotten',
     within: 200,
+    breaks: ['P10'],
     patches: [
       {
         file: 'core/domain/turn/close-turn.ts',
@@ -235,19 +255,25 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'retry-behind-the-followers',
     within: 1000,
+    breaks: ['P3'],
     patches: [
       {
         file: 'core/domain/admission/resolve-unknown.ts',
-        from: `return { ...fresh, position: admission.position + 1 };`,
-        to: `return fresh;`,
+        from: `return { ...fresh, position: head === undefined || behind < head.position ? behind : head.position - 1 };`,
+        to: `return head === undefined || behind < 0 ? { ...fresh, position: behind } : fresh;`,
       },
     ],
   },
   {
     name: 'draining-still-claims',
     within: 1500,
+    breaks: ['stop'],
     patches: [
-      { file: 'core/domain/turn/claim.ts', from: `if (context.draining) return refused({ reason: 'draining' });`, to: '' },
+      {
+        file: 'core/domain/turn/claim.ts',
+        from: `if (context.draining) return refused({ reason: 'draining' });`,
+        to: '',
+      },
       {
         file: 'core/use-cases/gateway.ts',
         from: `    phase = 'draining';
@@ -259,6 +285,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'hidden-messages-forgotten',
     within: 1000,
+    breaks: ['P9', 'P10', 'P13', 'bug'],
     patches: [
       {
         file: 'core/domain/session/evolve.ts',
@@ -270,6 +297,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'usage-anchor-kept',
     within: 3000,
+    breaks: ['P9'],
     patches: [
       {
         file: 'core/domain/session/evolve.ts',
@@ -282,6 +310,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'copy-without-its-origin',
     within: 500,
+    breaks: ['P9'],
     patches: [
       {
         file: 'core/domain/lineage/compress.ts',
@@ -293,6 +322,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'receipt-of-another-generation',
     within: 100,
+    breaks: ['P5'],
     patches: [
       {
         file: 'core/domain/admission/receipt.ts',
@@ -304,19 +334,21 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'empty-summary-accepted',
+    name: 'cut-off-summary-accepted',
     within: 1000,
+    breaks: ['P9'],
     patches: [
       {
         file: 'core/domain/compression/acceptance.ts',
-        from: `if (answer.text.trim() === '') return unusable('the summary is empty');`,
-        to: '',
+        from: `if (answer.finishReason !== 'stop')`,
+        to: `if (answer.finishReason === 'content_filter')`,
       },
     ],
   },
   {
     name: 'crash-loop-without-end',
     within: 3000,
+    breaks: ['P13'],
     patches: [
       {
         file: 'core/domain/turn/recover.ts',
@@ -328,18 +360,26 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'hole-in-a-subscription',
     within: 1000,
+    breaks: ['P12'],
     patches: [
       {
         file: 'core/use-cases/subscribe.ts',
-        from: `if (event.seq > lastSeq + 1) {`,
-        to: `if (event.seq < 0) {`,
+        from: `      newestSeq = Math.max(newestSeq, events.at(-1)?.seq ?? 0);
+      if (mode`,
+        to: `      if (mode`,
       },
-      { file: 'core/use-cases/subscribe.ts', from: `if (event.seq === lastSeq + 1 && !deliver(event)) return;`, to: `if (event.seq > lastSeq && !deliver(event)) return;` },
+      { file: 'core/use-cases/subscribe.ts', from: `if (event.seq > lastSeq + 1) {`, to: `if (event.seq < 0) {` },
+      {
+        file: 'core/use-cases/subscribe.ts',
+        from: `if (event.seq === lastSeq + 1 && (isClosed() || !deliver(event))) return;`,
+        to: `if (event.seq > lastSeq && (isClosed() || !deliver(event))) return;`,
+      },
     ],
   },
   {
     name: 'queue-without-limit',
     within: 200,
+    breaks: ['P13'],
     patches: [
       {
         file: 'core/domain/admission/submit.ts',
@@ -347,5 +387,69 @@ export const plantedBugs: readonly PlantedBug[] = [
         to: `return queuedCount(state) < 0 ? { reason: 'queue_full', limit } : null;`,
       },
     ],
+  },
+  // What follows was once in the core and was found by the simulator.
+  {
+    name: 'command-lost-between-two-looks-at-the-mailbox',
+    within: 300,
+    breaks: ['P6'],
+    patches: [
+      {
+        file: actor,
+        from: `    this.#working = this.#work();`,
+        to: `    this.#working = this.#work().then(() => void (this.#pumping = false));`,
+      },
+      { file: actor, from: `    this.#pumping = false;\n  }`, to: `  }` },
+    ],
+  },
+  {
+    name: 'stale-admission-in-a-round',
+    within: 500,
+    breaks: ['bug', 'P2', 'P5'],
+    patches: [
+      { file: actor, from: `const command = withEnded(waiting.command, ended);`, to: `const { command } = waiting;` },
+    ],
+  },
+  {
+    name: 'blank-answer-closes-a-turn',
+    within: 1000,
+    breaks: ['P10'],
+    patches: [
+      {
+        file: 'core/domain/turn/close-turn.ts',
+        from: `end.partial === null || end.partial.text.trim() === ''`,
+        to: `end.partial === null`,
+      },
+    ],
+  },
+  {
+    name: 'summaries-stacked',
+    within: 1500,
+    breaks: ['P9'],
+    patches: [
+      {
+        file: 'core/domain/compression/plan.ts',
+        from: `if (messages > n || group[0]?.kind === 'summary') break;`,
+        to: `if (messages > n) break;`,
+      },
+    ],
+  },
+  {
+    name: 'snapshot-of-two-instants',
+    within: 1500,
+    breaks: ['P12'],
+    patches: [
+      {
+        file: 'core/use-cases/read-snapshot.ts',
+        from: `const now = await deps.queries.findSession(sessionId);`,
+        to: `const now = { lastSeq: (await deps.sessions.state(sessionId))?.seq };`,
+      },
+    ],
+  },
+  {
+    name: 'repeated-create-ahead-of-the-first',
+    within: 3000,
+    breaks: ['P8', 'P1'],
+    patches: [{ file: actor, from: `if (this.#state === null && this.#pumping) await this.#working;`, to: '' }],
   },
 ];

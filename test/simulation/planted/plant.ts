@@ -26,7 +26,10 @@ export async function plantedCore(patches: readonly Patch[]): Promise<CoreUnderT
     const used = new Set<Patch>();
     for (const file of sourceFiles()) {
       const own = patches.filter((patch) => patch.file === file);
-      const text = own.reduce((source, patch) => patched(source, patch, used), readFileSync(join(sourceRoot, file), 'utf8'));
+      const text = own.reduce(
+        (source, patch) => patched(source, patch, used),
+        readFileSync(join(sourceRoot, file), 'utf8'),
+      );
       const target = join(folder, file.replace(/\.ts$/u, '.js'));
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, own.length === 0 ? compiledSource(file, text) : compiled(text));

@@ -2,10 +2,17 @@ import type { MemoryStore } from '../../../src/adapters/outbound/memory/memory-s
 import type { MemoryTables } from '../../../src/adapters/outbound/memory/memory-tables.ts';
 import type { AppendRequest, AppendResult, Ownership } from '../../../src/core/ports/ledger.ts';
 import type { CoreUnderTest } from '../core-under-test.ts';
+import type { Owner } from '../world/world.ts';
 
 /** What changes a store. */
 export type Write = { readonly kind: 'ownership' } | { readonly kind: 'append'; readonly request: AppendRequest };
 export type Written = { readonly ownership: Ownership } | { readonly result: AppendResult };
+
+/** A write with its answer, in an order in which any other store must answer the same. */
+export interface JournalEntry {
+  readonly write: Write;
+  readonly written: Written;
+}
 
 export interface DiskObserver {
   /** A write is durable; it is seen by every reader from now on. */
@@ -20,8 +27,10 @@ export class Disk {
   /** The rows of the durable image. */
   readonly tables: MemoryTables;
   readonly durable: MemoryStore;
+  /** Every durable write, and the refusals that were given while everything written was durable. */
+  readonly journal: JournalEntry[] = [];
   #written: MemoryStore;
-  #unsynced: Write[] = [];
+  #unsynced: { readonly writer: Owner; readonly write: Write }[] = [];
   /** Written before a sync failed: the next who opens the store may find them, or not. */
   #limbo: Write[] = [];
   readonly #observer: DiskObserver;
@@ -41,26 +50,27 @@ export class Disk {
     return this.#limbo.length;
   }
 
-  write(write: Write): Written {
+  write(writer: Owner, write: Write): Written {
     const written = applied(this.#written, write);
     const changes = 'ownership' in written || written.result.kind === 'committed';
     if (changes) {
-      this.#unsynced.push(write);
+      this.#unsynced.push({ writer, write });
       this.#limbo = []; // Whoever writes next writes over what a failed sync left behind.
-    }
+    } else if (this.#unsynced.length === 0) this.journal.push({ write, written });
     return written;
   }
 
   /** Everything that is written becomes durable, in its order. */
   sync(): void {
-    for (const write of this.#unsynced.splice(0)) this.#makeDurable(write);
+    for (const { write } of this.#unsynced.splice(0)) this.#makeDurable(write);
   }
 
-  /** The sync failed: nobody sees what was written, and nobody knows whether it is there. */
-  failSync(): void {
-    this.#limbo = this.#unsynced;
-    this.#unsynced = [];
+  /** A writer's sync failed: nobody sees what it has written, and nobody knows whether it is there. */
+  failSync(writer: Owner): void {
+    this.#limbo = this.#unsynced.filter((own) => own.writer === writer).map(({ write }) => write);
+    this.#unsynced = this.#unsynced.filter((other) => other.writer !== writer);
     this.#written = this.durable.clone();
+    for (const { write } of this.#unsynced) applied(this.#written, write);
   }
 
   /** The power fails or the writer dies: the last `lost` writes are gone, the others are there. */
@@ -68,7 +78,7 @@ export class Disk {
     if (this.#unsynced.length === 0) return;
     const kept = this.#unsynced.splice(0, this.#unsynced.length - lost);
     this.#unsynced = [];
-    for (const write of kept) this.#makeDurable(write);
+    for (const { write } of kept) this.#makeDurable(write);
     this.#written = this.durable.clone();
   }
 
@@ -81,7 +91,7 @@ export class Disk {
   }
 
   #makeDurable(write: Write): void {
-    applied(this.durable, write);
+    this.journal.push({ write, written: applied(this.durable, write) });
     this.#observer.durable(write);
   }
 }

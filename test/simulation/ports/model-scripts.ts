@@ -37,7 +37,14 @@ export function scriptFor(
   const bad = decisions.fault('model', modelFaults.length);
   const length = decisions.fault('long', answerLengths.length);
   const reported = decisions.fault('usage', reports.length);
-  if (overflow) return [{ kind: 'fail', reason: 'context_overflow', usage: { inputTokens: tokens, outputTokens: 0, totalTokens: tokens } }];
+  if (overflow)
+    return [
+      {
+        kind: 'fail',
+        reason: 'context_overflow',
+        usage: { inputTokens: tokens, outputTokens: 0, totalTokens: tokens },
+      },
+    ];
   const usage = reports[reported]?.(tokens) ?? null;
   if (tools > 0) return toolScripts[tools]?.(server.repeatsCallIds ? 'call' : `call-${number}`, usage) ?? [];
   const text = answerText(number, answerLengths[length] ?? 0);
@@ -71,7 +78,10 @@ const modelFaults: readonly Answer[] = [
   answers,
   (text) => [{ kind: 'text', text }, { kind: 'hang' }],
   () => [{ kind: 'hang' }],
-  (text) => [{ kind: 'text', text }, { kind: 'fail', reason: 'cut_off' }],
+  (text) => [
+    { kind: 'text', text },
+    { kind: 'fail', reason: 'cut_off' },
+  ],
   (text) => [{ kind: 'text', text: text.slice(0, 5) }, { kind: 'vanish' }],
   failsAs('rate_limited'),
   failsAs('unavailable'),
@@ -148,6 +158,6 @@ function chunks(text: string): readonly string[] {
 }
 
 /** The server's own way of counting: it need not agree with the gateway's. */
-export function tokensOf(messages: ModelRequest['messages']): number {
+function tokensOf(messages: ModelRequest['messages']): number {
   return messages.reduce((sum, message) => sum + Math.ceil(message.text.length / 4) + 4, 0);
 }

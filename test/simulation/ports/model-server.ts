@@ -48,7 +48,8 @@ export class ModelServer {
     const exchange = this.#exchange(asker, request);
     this.#judge.requests.called(exchange);
     const name = `${request.purpose} request ${exchange.number}`;
-    const abort = (): void => this.#world.add(asker, `${name} aborts`, () => end({ kind: 'failed', reason: 'aborted' }));
+    const abort = (): void =>
+      this.#world.add(asker, `${name} aborts`, () => end({ kind: 'failed', reason: 'aborted' }));
     const end = (result: ExchangeEnd, event: ModelEvent | null = failed(result), error: Error | null = null): void => {
       if (exchange.end !== null) return;
       exchange.end = result;
@@ -88,7 +89,10 @@ export class ModelServer {
         const { finishReason, usage } = step;
         const toolCalls = this.#calls.get(exchange) ?? 0;
         const reportedTokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
-        end({ kind: 'finished', finishReason, toolCalls, reportedTokens }, { kind: 'finished', finishReason, usage, parts: null });
+        end(
+          { kind: 'finished', finishReason, toolCalls, reportedTokens },
+          { kind: 'finished', finishReason, usage, parts: null },
+        );
         break;
       }
       case 'fail':

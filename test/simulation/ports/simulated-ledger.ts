@@ -110,7 +110,7 @@ export class SimulatedLedger implements Ledger {
     }
     let written: Written;
     try {
-      written = this.#disk.write(call.write);
+      written = this.#disk.write(this.#owner, call.write);
     } catch (error) {
       this.#answer(call, '↩ broken', () => call.reject(error as Error)); // the store throws errors only
       return;
@@ -124,7 +124,7 @@ export class SimulatedLedger implements Ledger {
     this.#unanswered = [];
     if (this.#disk.unsyncedCount > 0 && this.#world.decisions.fault('sync_fails', 2) !== 0) {
       this.#broken = true;
-      this.#disk.failSync();
+      this.#disk.failSync(this.#owner);
       for (const { call } of answered) this.#fail(call, 'io', 'the sync failed');
       return;
     }

@@ -6,7 +6,7 @@
  * W3: what belongs to a process that has died never runs; what belongs to a frozen one waits.
  */
 import type { Decisions } from './decisions.ts';
-import { Trace } from './trace.ts';
+import type { Trace } from './trace.ts';
 
 /** Whom a task belongs to. */
 export interface Owner {
@@ -71,7 +71,7 @@ export class World {
           const result = effect();
           this.add(owner, `${label} ↩`, () => resolve(result));
         } catch (error) {
-          this.add(owner, `${label} ↩ error`, () => reject(error as Error)); // a port throws errors only
+          this.add(owner, `${label} ↩ error`, () => reject(asError(error)));
         }
       });
     });
@@ -105,4 +105,8 @@ export class World {
 /** Resolves when everything that can run without an input or a timer has run. */
 function allMicrotasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -90,7 +90,12 @@ function titleOf(prompt: string): string {
 }
 
 function userTexts({ messages }: Pick<ModelRequest, 'messages'>): readonly string[] {
-  return messages.flatMap((message) => (message.role === 'user' ? [message.text] : []));
+  return messages.flatMap((message) => (message.role === 'user' ? [shownText(message.text)] : []));
+}
+
+/** A summary stands in a request as background; it is not something that somebody asked for. */
+function shownText(text: string): string {
+  return text.startsWith('<background>') ? '(the summary of what was compressed)' : text;
 }
 
 /** One line of at most so many characters. */

@@ -40,7 +40,7 @@ function assistantMessages(message: Message, results: ResultsOf<Message>): reado
     { role: 'assistant', text: message.text, parts: message.parts, toolCalls: calls.map(sendable) },
     ...calls.map((call): RequestMessage => {
       const text = results.get(call.id)?.text ?? missingResult;
-      return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text === '' ? emptyResult : text };
+      return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text.trim() === '' ? emptyResult : text };
     }),
   ];
 }

@@ -16,7 +16,7 @@ function aLibrary(maxCharacters = 1_000_000) {
     reads.push([transcriptId, afterId]);
     return (shelves.get(transcriptId) ?? []).filter(({ id }) => id > afterId);
   };
-  const transcripts = makeTranscripts({ ledger: { readTranscript } as Ledger, maxCharacters }); // it reads nothing else
+  const transcripts = makeTranscripts({ ledger: { readTranscript }, maxCharacters }); // it reads nothing else
   const write = (transcriptId: string, ...messages: readonly Message[]): void =>
     void shelves.set(transcriptId, messages);
   return { transcripts, reads, write };

@@ -236,7 +236,9 @@ export class RandomSession {
   #rotation(executionGeneration: number, a: number, b: number): SessionCommand | null {
     if (this.#endsWithOpenCalls()) return null;
     const ids = this.#state.messages.map(({ id }) => id);
-    const [head = 0, tail = 0] = [a % (ids.length + 1), b % (ids.length + 1)].sort((x, y) => x - y);
+    // A planner never parts a call from its results.
+    const cuts = [...ids.keys(), ids.length].filter((index) => this.#state.messages[index]?.role !== 'tool');
+    const [head = 0, tail = 0] = [pick(cuts, a) ?? 0, pick(cuts, b) ?? 0].sort((x, y) => x - y);
     return commands.rotate({
       compressionId: this.#state.lineage.open?.compressionId ?? 'none',
       executionGeneration,
