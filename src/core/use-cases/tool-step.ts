@@ -86,7 +86,7 @@ async function runCall(
   const { sessionId, executionGeneration, signal } = step;
   await deps.failpoints.hit('tool.before_call');
   const request = { callId: call.id, sessionId, tool, arguments: given };
-  const outcome = await deps.tools.call(request, signal).catch(brokenHost);
+  const outcome = signal.aborted ? stoppedBefore : await deps.tools.call(request, signal).catch(brokenHost);
   await deps.failpoints.hit('tool.after_call');
   const { result, text } = resultOf(outcome);
   const [message] = await resultDrafts(deps, step, [{ call, text }]);
@@ -107,6 +107,14 @@ function resultOf(outcome: ToolOutcome): { readonly result: ToolResultKind; read
   const effect = outcome.notStarted ? 'It had no effect.' : 'Whether it had an effect is unknown.';
   return { result: 'broken', text: `[The call came to no answer (${outcome.reason}): ${outcome.message} ${effect}]` };
 }
+
+/** A stop that comes between the intent and the call keeps it from starting. */
+const stoppedBefore: ToolOutcome = {
+  kind: 'broken',
+  reason: 'aborted',
+  message: 'It was stopped before it began.',
+  notStarted: true,
+};
 
 /** The port says that it never happens; whether the tool had an effect is then unknown like everything else. */
 function brokenHost(error: unknown): ToolOutcome {

@@ -52,8 +52,9 @@ export class TurnRunner {
     for (const turn of this.#active.values()) turn.abort();
   }
 
-  /** Asks every running turn to stop, durably, as a client would. */
+  /** Asks every running turn to stop, durably, as a client would. One that was not claimed yet has nothing to settle. */
   async interruptAll(by: string): Promise<void> {
+    for (const turn of this.#active.values()) if (turn.executionGeneration === null) turn.abort();
     const interrupts = [...this.#active.values()].flatMap(({ sessionId, executionGeneration }) =>
       executionGeneration === null
         ? []

@@ -124,6 +124,10 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
 
 function callStarted(state: SessionState, event: EventOf<'tool.started'>): SessionState {
   const { callId, name, at } = event;
+  invariant(
+    state.runningCalls.every((call) => call.callId !== callId),
+    'a call is started once',
+  );
   const runningCalls = [...state.runningCalls, { callId, name, startedAt: at }];
   return changed({ ...state, runningCalls }, event, (admission) => crossBoundary(admission, 'tool'));
 }

@@ -30,6 +30,7 @@ describe('creating a session', () => {
       },
       messages: [],
       usageAnchor: null,
+      runningCalls: [],
       open: [],
     });
   });
