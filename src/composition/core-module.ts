@@ -66,6 +66,14 @@ export const coreModule = new ContainerModule(({ bind }) => {
         maxLoadedSessions,
         maxCachedCharacters,
         maxSteps,
+        retry: {
+          maxAttempts: config.model.retries.max_attempts,
+          baseDelayMs: 1000 * config.model.retries.base_seconds,
+          maxDelayMs: 1000 * config.model.retries.max_wait_seconds,
+          maxTotalMs: 1000 * config.model.retries.total_seconds,
+        },
+        jitter: Math.random,
+        onOutage: config.recovery.on_outage,
       }),
     [
       tokens.configuration,

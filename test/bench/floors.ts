@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { migrate } from '../../src/adapters/outbound/sqlite/migrations.ts';
 import { percentile, perSecond } from './statistics.ts';
 
 /** The median time of appending 4 KiB to a file and syncing it, in milliseconds. */
@@ -21,7 +23,10 @@ export function measureFsync(times = 200): number {
   return percentile(samples, 0.5);
 }
 
-/** Rows per second that a bare loop commits in transactions of `batch`, with the gateway's own pragmas. */
+/**
+ * Prompts per second that a bare better-sqlite3 loop commits, in transactions of `batch`: the two rows of a prompt in
+ * the gateway's own schema, with its pragmas, and nothing else.
+ */
 export function measureBareLoop(batch: number, text: string, durationMs: number): number {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const db = new Database(join(folder, 'bare.db'));
@@ -29,13 +34,27 @@ export function measureBareLoop(batch: number, text: string, durationMs: number)
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma('wal_autocheckpoint = 1000');
-  db.exec('CREATE TABLE rows (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, payload TEXT NOT NULL)');
-  const insert = db.prepare('INSERT INTO rows (id, payload) VALUES (?, ?)');
+  migrate(db);
+  db.exec(`INSERT INTO sessions (id, root_session_id, source, model, provider, started_at, principal_id, toolsets)
+           VALUES ('session', 'session', 'bench', 'm', 'p', 'now', 'local', '[]')`);
+  const admission = db.prepare(
+    `INSERT INTO session_admissions (seq, admission_id, request_id, target_session_id, principal_id, position, revision,
+       status, delivery, boundary, step, requeue_count, accepted_at, request_digest, payload_digest, payload)
+     VALUES (?, ?, ?, 'session', 'local', ?, 1, 'queued', 'queue', 'none', 0, 0, 'now', ?, ?, ?)`,
+  );
+  const event = db.prepare(
+    `INSERT INTO session_events (session_id, seq, type, at, epoch, admission_id, payload)
+     VALUES ('session', ?, 'admission.queued', 'now', 1, ?, '{"admission":{}}')`,
+  );
+  const digest = 'd'.repeat(64);
+  const payload = JSON.stringify({ text, parts: null });
   let count = 0;
   const commit = db.transaction(() => {
     for (let index = 0; index < batch; index += 1) {
       count += 1;
-      insert.run(`input-${String(count)}`, text);
+      const id = randomUUID();
+      admission.run(count, id, randomUUID(), count, digest, digest, payload);
+      event.run(count, id);
     }
   });
   const startedAt = performance.now();

@@ -9,7 +9,7 @@ const text = 'Please summarise the notes of the last meeting and list the open q
 
 /** Durable submits per second, each socket with one unanswered call, as a share of a bare better-sqlite3 loop. */
 export async function benchSubmits(): Promise<void> {
-  console.log('sockets  sessions  submits/s  p50        p99        bare loop rows/s (batch)  share');
+  console.log('sockets  sessions  submits/s  p50        p99        bare loop prompts/s (batch)  share');
   for (const [sockets, sessions] of [
     [1, 1],
     [100, 1],
@@ -35,7 +35,7 @@ export async function benchSubmits(): Promise<void> {
         rate.toFixed(0).padEnd(10),
         ms(percentile(latencies, 0.5)).padEnd(10),
         ms(percentile(latencies, 0.99)).padEnd(10),
-        `${bare.toFixed(0)} (${String(sockets)})`.padEnd(25),
+        `${bare.toFixed(0)} (${String(sockets)})`.padEnd(28),
         percent(rate / bare),
       ].join(' '),
     );

@@ -50,7 +50,7 @@ export function hold(overrides: Partial<Command<'hold'>['hold']> = {}): Command<
   return { kind: 'hold', hold: { reason: 'operator', until: null, by: aPrincipal, ...overrides } };
 }
 
-export const release: Command<'release'> = { kind: 'release', by: aPrincipal };
+export const release: Command<'release'> = { kind: 'release', by: aPrincipal, until: null };
 
 /** Without a prompt the turn starts at boundary `none`. */
 export function claim(n: number, prompt: Command<'claim'>['prompt'] = null): Command<'claim'> {
@@ -97,6 +97,7 @@ export function settle(overrides: Partial<Command<'settle'>> = {}): Command<'set
     failure: null,
     usage: null,
     contextTokens: null,
+    holdOnOutage: false,
     ...overrides,
   };
 }

@@ -32,7 +32,7 @@ import { aPrincipal } from './builders.ts';
 import { TroubledLedger } from './troubled-ledger.ts';
 
 /** Says what it was made of, so that a failing test does too. */
-export const readableDigest: Digest = { of: (text) => `digest(${text})` };
+const readableDigest: Digest = { of: (text) => `digest(${text})` };
 
 export const aPolicy: CompressionPolicy = {
   enabled: true,
@@ -111,6 +111,10 @@ export class MemoryGateway {
       maxCachedCharacters: 1_000_000,
       maxOutputTokens: null,
       maxSteps: 10,
+      // Tests of retries and outages say so.
+      retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
+      jitter: () => 0,
+      onOutage: 'continue',
       summaryTarget: null,
       onUnknown: 'hold',
       defaultTarget,

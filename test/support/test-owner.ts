@@ -190,6 +190,7 @@ export class TestSession {
       failure: null,
       usage: null,
       contextTokens: null,
+      holdOnOutage: false,
       ...overrides,
     });
   }

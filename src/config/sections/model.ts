@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, seconds, tokenCount } from './values.ts';
+import { baseUrl, count, seconds, tokenCount } from './values.ts';
 
 /** Names that a configuration can't give to a provider of its own. */
 export const builtInProviders = ['custom', 'demo'] as const;
@@ -16,6 +16,20 @@ const timeouts = z
   })
   .prefault({})
   .describe('How long a request to a model may take.');
+
+const retries = z
+  .strictObject({
+    max_attempts: count(4, 1, 100).describe('Tries of one request in all. 1: it is never tried again.'),
+    base_seconds: seconds(1, 0.001, 3_600).describe(
+      'The wait before the second try, with jitter; it doubles with each further one.',
+    ),
+    max_wait_seconds: seconds(60, 0.001, 86_400).describe(
+      'The longest single wait. When the provider asks for a longer one, the turn fails and says so.',
+    ),
+    total_seconds: seconds(300, 0.001, 86_400).describe('The longest time from the first try to the last.'),
+  })
+  .prefault({})
+  .describe('What happens to a request that fails in passing, before anything of its answer is stored.');
 
 export const modelSection = z
   .strictObject({
@@ -41,6 +55,7 @@ export const modelSection = z
       "The most tokens of one answer. They are reserved in the window. Without it: the catalogue's number, at most a quarter of the window.",
     ),
     timeouts,
+    retries,
   })
   .prefault({})
   .describe('The model that answers.');

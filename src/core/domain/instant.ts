@@ -5,6 +5,10 @@ export function addSeconds(at: string, seconds: number): string {
   return new Date(Date.parse(at) + seconds * 1000).toISOString();
 }
 
+export function millisecondsBetween(earlier: string, later: string): number {
+  return Date.parse(later) - Date.parse(earlier);
+}
+
 export function isBefore(a: string, b: string): boolean {
   return Date.parse(a) < Date.parse(b);
 }

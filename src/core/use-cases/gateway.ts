@@ -12,9 +12,11 @@ import type { Ownership } from '../ports/ledger.ts';
 import type { SessionQueries } from '../ports/session-queries.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { DecideLimits } from '../domain/session/decision.ts';
+import type { SessionState } from '../domain/session/state.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import { HoldTimer } from './hold-timer.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeNumbering } from './numbering.ts';
 import { patientReads } from './patient-reads.ts';
@@ -36,7 +38,17 @@ export interface GatewayDependencies
     Pick<SessionRegistryDependencies, 'ledger' | 'clock' | 'failpoints' | 'hub' | 'maxLoadedSessions'>,
     Pick<
       TurnRunnerDependencies,
-      'provider' | 'catalog' | 'tokens' | 'tools' | 'digest' | 'policy' | 'maxOutputTokens' | 'maxSteps'
+      | 'provider'
+      | 'catalog'
+      | 'tokens'
+      | 'tools'
+      | 'digest'
+      | 'policy'
+      | 'maxOutputTokens'
+      | 'maxSteps'
+      | 'retry'
+      | 'jitter'
+      | 'onOutage'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;
@@ -103,9 +115,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   });
   sessions.onCommit(makeTransitionLog(logger));
   sessions.onCommit(runner.observe);
-  sessions.onCommit((sessionId, state) => {
-    scheduler.consider(sessionId, state);
-  });
+  const holds = new HoldTimer({ sessions, clock });
+  sessions.onCommit(consider);
 
   return {
     sessions,
@@ -115,6 +126,11 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     start,
     drain,
   };
+
+  function consider(sessionId: string, state: SessionState): void {
+    scheduler.consider(sessionId, state);
+    holds.consider(sessionId, state);
+  }
 
   async function start(): Promise<RecoveryReport | null> {
     const report = await recoverAll();
@@ -133,7 +149,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
       for (const sessionId of await deps.ledger.unfinished()) {
         const state = await sessions.state(sessionId);
-        if (state !== null) scheduler.consider(sessionId, state);
+        if (state !== null) consider(sessionId, state);
       }
       return report;
     } catch (error) {

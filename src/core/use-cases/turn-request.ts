@@ -1,7 +1,9 @@
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import { breakerIsOpen } from '../domain/lineage/lineage.ts';
+import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
+import type { SessionState } from '../domain/session/state.ts';
 import { assemble } from '../domain/transcript/assemble.ts';
 import type { CompressOutcome } from './compressor.ts';
 import { requestStep } from './model-step.ts';
@@ -20,35 +22,60 @@ export interface TurnRequest {
 }
 
 /**
- * Sends the request of one step. An overflow answer is met by one compression and a second try, before anything of the
- * step is stored; a second one ends the turn as `context_exhausted`. Null: the turn was stopped while compressing.
+ * Sends the request of one step, until there is an answer or no hope of one.
+ *
+ * An overflow answer is met by one compression, before anything of the step is stored; a second one ends the turn as
+ * `context_exhausted`. What may pass by itself is tried again as the retry policy says: nothing of a failed try is
+ * stored, so the prompt is in the transcript once however often it is sent. Null: the turn was stopped while
+ * compressing.
  */
 export async function requestTurnStep(deps: TurnDependencies, request: TurnRequest): Promise<StepOutcome | null> {
-  const { sessionId, context, signal } = request;
-  for (let compressed = false; ; compressed = true) {
-    const state = await deps.sessions.state(sessionId);
-    invariant(state !== null, 'a running turn has a session');
-    const outcome = await requestStep(
-      deps,
-      {
-        target: context.target,
-        system: context.systemPrompt,
-        messages: assemble(await deps.transcripts.read(state)),
-        tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-        maxOutputTokens: deps.maxOutputTokens,
-        purpose: 'turn',
-      },
-      signal,
-      request.listener(),
-    );
+  const { context, signal } = request;
+  const startedMs = deps.clock.monotonicMs();
+  let compressed = false;
+  for (let attempts = 1; ; attempts += 1) {
+    const state = await stateOf(deps, request);
+    const outcome = await requestOnce(deps, request, state);
     request.onUsage(outcome.usage);
-    if (outcome.kind !== 'failed' || outcome.failure.reason !== 'context_overflow' || signal.aborted) return outcome;
-    const size = context.size(state, 0);
-    if (compressed || !deps.policy.enabled || breakerIsOpen(state.lineage, deps.clock.now())) {
-      return { ...outcome, failure: context.exhausted(size, outcome.failure) };
+    if (outcome.kind !== 'failed' || signal.aborted) return outcome;
+    if (outcome.failure.reason === 'context_overflow') {
+      const size = context.size(state, 0);
+      if (compressed || !deps.policy.enabled || breakerIsOpen(state.lineage, deps.clock.now())) {
+        return { ...outcome, failure: context.exhausted(size, outcome.failure) };
+      }
+      const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
+      if (compression.kind === 'abandoned') return null;
+      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size, compression.failure) };
+      compressed = true;
+      continue;
     }
-    const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
-    if (compression.kind === 'abandoned') return null;
-    if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size, compression.failure) };
+    const elapsedMs = deps.clock.monotonicMs() - startedMs;
+    const decision = decideRetry(deps.retry, { failure: outcome.failure, attempts, elapsedMs, jitter: deps.jitter() });
+    if (decision.kind === 'give_up') return { ...outcome, failure: decision.failure };
+    await deps.clock.sleep(decision.delayMs, signal);
+    if (signal.aborted) return outcome;
   }
+}
+
+async function stateOf(deps: TurnDependencies, { sessionId }: TurnRequest): Promise<SessionState> {
+  const state = await deps.sessions.state(sessionId);
+  invariant(state !== null, 'a running turn has a session');
+  return state;
+}
+
+async function requestOnce(deps: TurnDependencies, request: TurnRequest, state: SessionState): Promise<StepOutcome> {
+  const { context, signal } = request;
+  return requestStep(
+    deps,
+    {
+      target: context.target,
+      system: context.systemPrompt,
+      messages: assemble(await deps.transcripts.read(state)),
+      tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      maxOutputTokens: deps.maxOutputTokens,
+      purpose: 'turn',
+    },
+    signal,
+    request.listener(),
+  );
 }

@@ -12,6 +12,7 @@ import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { addUsage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -51,6 +52,12 @@ export interface TurnDependencies {
   readonly policy: CompressionPolicy;
   /** The configured cap on the output of one answer; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
+  /** How often a request that failed in passing is tried again. */
+  readonly retry: RetryPolicy;
+  /** A random number from 0 to 1, so that many waiting turns don't come back at once. */
+  readonly jitter: () => number;
+  /** What a failure that is not the prompt's own does to the prompts behind it. */
+  readonly onOutage: 'hold' | 'continue';
   /** The most steps of one turn. */
   readonly maxSteps: number;
 }
@@ -249,6 +256,7 @@ class Turn {
       executionGeneration: this.#generation,
       step: this.#step,
       usage: this.#usage,
+      holdOnOutage: this.#deps.onOutage === 'hold',
       contextTokens: ending.outcome === 'completed' ? believed(ending.answer?.usage ?? null) : null,
       ...ending,
     });

@@ -42,6 +42,7 @@ export function describeOwnership(makeHarness: MakeLedgerHarness): void {
         failure: null,
         usage: null,
         contextTokens: null,
+        holdOnOutage: false,
       });
       const create = anEvent({ type: 'session.created', profile: aProfile() }, { sessionId: 'session-2' });
       const reopened = await harness.reopen();

@@ -69,7 +69,7 @@ function queueMoves({ steps }: World, session: TestSession, size: number): reado
   const moves: Move[] = [
     () => session.submit(`input-${steps}`),
     () => session.submit(`input-${steps}`),
-    () => session.run({ kind: 'release', by: 'somebody' }),
+    () => session.run({ kind: 'release', by: 'somebody', until: null }),
   ];
   if (size < 20) {
     moves.push(() => session.run({ kind: 'hold', hold: { reason: 'random', until: null, by: 'somebody' } }));

@@ -173,7 +173,7 @@ export class FrontDesk {
         return;
       }
       case 'release': {
-        const sent = await sessions.send(sessionId, { kind: 'release', by: asked.principalId });
+        const sent = await sessions.send(sessionId, { kind: 'release', by: asked.principalId, until: null });
         clients.revised(asked, sent);
         say(sent);
         return;

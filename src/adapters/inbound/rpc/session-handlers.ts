@@ -72,7 +72,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
     },
 
     'session.release': async ({ session_id }, { principal }) => {
-      const sent = await sessions.send(session_id, { kind: 'release', by: principal.principalId });
+      const sent = await sessions.send(session_id, { kind: 'release', by: principal.principalId, until: null });
       return answerOf(sent, ({ revision }) => ({ session_id, revision }));
     },
   };

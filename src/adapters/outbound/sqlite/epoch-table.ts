@@ -4,21 +4,30 @@ import type { Ownership } from '../../../core/ports/ledger.ts';
 interface EpochRow {
   readonly epoch: number;
   readonly store_id: string;
+  readonly commits: number;
 }
 
-/** The one row that says who owns the store. */
+/** The one row that says who owns the store, and how far it has come. */
 export class EpochTable {
   readonly #read: Database.Statement<[], EpochRow>;
   readonly #raise: Database.Statement<[{ readonly instanceId: string; readonly now: string }], EpochRow>;
   readonly #create: Database.Statement<[string]>;
+  readonly #count: Database.Statement<[], number>;
+  readonly #renew: Database.Statement<[{ readonly storeId: string; readonly epoch: number }]>;
 
   constructor(db: Database.Database) {
-    this.#read = db.prepare('SELECT epoch, store_id FROM runtime_epoch WHERE singleton = 1');
+    this.#read = db.prepare('SELECT epoch, store_id, commits FROM runtime_epoch WHERE singleton = 1');
     this.#raise = db.prepare(
-      `UPDATE runtime_epoch SET epoch = epoch + 1, instance_id = @instanceId, started_at = @now
-       WHERE singleton = 1 RETURNING epoch, store_id`,
+      `UPDATE runtime_epoch SET epoch = epoch + 1, commits = commits + 1, instance_id = @instanceId, started_at = @now
+       WHERE singleton = 1 RETURNING epoch, store_id, commits`,
     );
     this.#create = db.prepare('INSERT OR IGNORE INTO runtime_epoch (singleton, epoch, store_id) VALUES (1, 0, ?)');
+    this.#count = db
+      .prepare<[], number>('UPDATE runtime_epoch SET commits = commits + 1 WHERE singleton = 1 RETURNING commits')
+      .pluck();
+    this.#renew = db.prepare(
+      'UPDATE runtime_epoch SET store_id = @storeId, epoch = @epoch, commits = commits + 1 WHERE singleton = 1',
+    );
   }
 
   current(): number {
@@ -29,6 +38,21 @@ export class EpochTable {
     return this.#row().store_id;
   }
 
+  /** The number of the newest commit. */
+  commits(): number {
+    return this.#row().commits;
+  }
+
+  /** Numbers the transaction that it is called in. */
+  countCommit(): number {
+    return this.#count.get() ?? this.#missing();
+  }
+
+  /** Makes another store of it, because its history is not the one that clients know. The epoch never goes back. */
+  renew(storeId: string, epoch: number): void {
+    this.#renew.run({ storeId, epoch });
+  }
+
   /** Gives a new store its id; a store that has one keeps it. */
   create(storeId: string): void {
     this.#create.run(storeId);
@@ -36,13 +60,15 @@ export class EpochTable {
 
   raise(owner: { readonly instanceId: string; readonly now: string }): Pick<Ownership, 'epoch' | 'storeId'> {
     const row = this.#raise.get({ instanceId: owner.instanceId, now: owner.now });
-    if (row === undefined) throw new Error('The store has no row for its owner');
+    if (row === undefined) return this.#missing();
     return { epoch: row.epoch, storeId: row.store_id };
   }
 
   #row(): EpochRow {
-    const row = this.#read.get();
-    if (row === undefined) throw new Error('The store has no row for its owner');
-    return row;
+    return this.#read.get() ?? this.#missing();
+  }
+
+  #missing(): never {
+    throw new Error('The store has no row for its owner');
   }
 }

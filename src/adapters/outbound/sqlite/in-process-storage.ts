@@ -1,3 +1,4 @@
+import { FailStop } from './fail-stop.ts';
 import type { ReadCall } from './reads.ts';
 import { makeReader } from './reads.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
@@ -10,27 +11,42 @@ import { StoreWriter } from './store-writer.ts';
  * thing. A daemon wants `openWorkerStorage`, or each fsync stops its event loop.
  */
 export async function openInProcessStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
-  return inProcessStorage(new StoreWriter(options), options.onBatch);
+  return inProcessStorage(new StoreWriter(options), options);
 }
 
-export function inProcessStorage(writer: StoreWriter, onBatch?: (requests: number) => void): SqliteStorage {
+export function inProcessStorage(
+  writer: StoreWriter,
+  { onBatch, onFailure }: Pick<SqliteStorageOptions, 'onBatch' | 'onFailure'> = {},
+): SqliteStorage {
+  const failStop = new FailStop();
   const reader = makeReader(writer.db);
-  const read: ReadCall = async (method, ...args) => reader(method, args);
+  const read: ReadCall = (method, ...args) => failStop.watch(answer(() => reader(method, args)));
   const ledger = new SqliteLedger({
     read,
+    failStop,
     takeOwnership: async (owner) => writer.takeOwnership(owner),
     appendBatch: async (requests) => {
       onBatch?.(requests.length);
       return writer.appendBatch(requests);
     },
   });
+  failStop.onFailure((error) => {
+    if (error.kind === 'corrupt') writer.suspect();
+    onFailure?.(error);
+  });
   return {
     storeId: writer.storeId,
+    opening: writer.opening,
     ledger,
     queries: makeSqliteQueries(read),
     async close() {
+      failStop.retire();
       await ledger.close();
       writer.close();
     },
   };
+}
+
+async function answer<T>(call: () => T): Promise<T> {
+  return call();
 }

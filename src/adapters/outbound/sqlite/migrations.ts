@@ -171,8 +171,11 @@ const initialSchema = `
   PRAGMA application_id = ${String(applicationId)};
 `;
 
+/** Numbers the commits of the store: what the high-water mark remembers. The row never moves to another page. */
+const commitNumber = 'ALTER TABLE runtime_epoch ADD COLUMN commits INTEGER NOT NULL DEFAULT 0';
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema];
+const migrations: readonly string[] = [initialSchema, commitNumber];
 
 export const schemaVersion = migrations.length;
 

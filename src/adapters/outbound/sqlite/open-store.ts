@@ -3,18 +3,24 @@ import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EpochTable } from './epoch-table.ts';
+import { MarkFile, markPath, readMark } from './high-water-mark.ts';
+import type { HighWaterMark } from './high-water-mark.ts';
 import { prepareHomeFolder } from './home-folder.ts';
-import { applicationId, migrate, refuseNewerSchema } from './migrations.ts';
+import { inspectStore } from './inspect-store.ts';
+import { migrate } from './migrations.ts';
 import { setReaderPragmas, setWriterPragmas } from './pragmas.ts';
 import type { Synchronous } from './pragmas.ts';
 import { sqliteCodeOf } from './storage-errors.ts';
 import { StoreOpenError } from './store-open-error.ts';
 import type { StoreOpenErrorKind } from './store-open-error.ts';
+import { checkTail } from './tail-check.ts';
+import type { StoreFacts, TailVerdict } from './tail-check.ts';
+import { findDamage } from './verify-store.ts';
 
 export interface OpenStoreOptions {
   /** The folder that holds `state.db`. */
   readonly home: string;
-  /** The id that the store gets if it is created now. */
+  /** The id that the store gets if it is created now, or if nobody can say what is missing from it. */
   readonly newStoreId: string;
   readonly synchronous?: Synchronous;
   readonly busyTimeoutMs?: number;
@@ -25,32 +31,106 @@ export interface OpenedStore {
   readonly db: Database.Database;
   readonly path: string;
   readonly storeId: string;
+  readonly mark: MarkFile;
+  readonly opening: Opening;
+}
+
+/** How a store was found. */
+export interface Opening {
+  /**
+   * How its last owner left it. `unclean`: it died, so that a look for damage is due, which takes time. `none`: it is
+   * new, or it has just been looked at.
+   */
+  readonly lastStop: 'clean' | 'unclean' | 'none';
+  /** What an operator should know of. */
+  readonly warnings: readonly string[];
 }
 
 /**
  * Opens the store of a home folder for writing, and creates it where there is none. Everything that can be wrong with
- * it is a `StoreOpenError`, found in constant time. What is damaged stays as it is: nothing is overwritten or deleted.
+ * it is a `StoreOpenError`, found in constant time, except after damage was met: then all of it is checked first. What
+ * is damaged or incomplete stays as it is: nothing is overwritten or deleted.
  */
 export function openStore(options: OpenStoreOptions): OpenedStore {
   const { home, newStoreId, synchronous = 'full', busyTimeoutMs = 0, allowUnsafeFilesystem = false } = options;
   prepareHomeFolder(home, { allowUnsafeFilesystem });
   const path = storePath(home);
   return openingErrors(path, () => {
-    createOrCheckFile(path);
+    const { facts, verdict } = judgeStore(home, { busyTimeoutMs });
+    createFile(path);
     const db = new Database(path, { timeout: busyTimeoutMs });
     try {
-      requireOwnDatabase(db, path);
-      refuseNewerSchema(db, path);
       setWriterPragmas(db, { path, synchronous, busyTimeoutMs });
       migrate(db);
       const epoch = new EpochTable(db);
       epoch.create(newStoreId);
-      return { db, path, storeId: epoch.storeId() };
+      if (verdict.kind === 'unmarked') {
+        epoch.renew(newStoreId, epoch.current());
+        db.pragma('wal_checkpoint(PASSIVE)'); // the mark may not know of what a power cut could take away
+      }
+      const storeId = epoch.storeId();
+      const mark = verdict.kind === 'intact' ? MarkFile.continue(markPath(home)) : createMark(home, epoch, facts);
+      return { db, path, storeId, mark, opening: openingOf(home, verdict) };
     } catch (error) {
       db.close();
       throw error;
     }
   });
+}
+
+/** What is in a home folder, if it may be served. Changes nothing but the modes of files that others may read. */
+export function judgeStore(
+  home: string,
+  { busyTimeoutMs }: { readonly busyTimeoutMs: number },
+): { readonly facts: StoreFacts | null; readonly verdict: TailVerdict } {
+  const path = storePath(home);
+  const file = checkFiles(home);
+  const facts = file === null || file.size === 0 ? null : inspectStore(path, { busyTimeoutMs });
+  const verdict = checkTail(path, facts, readMark(markPath(home)));
+  if (verdict.kind === 'intact' && verdict.mark.state === 'suspect') requireUndamaged(path);
+  return { facts, verdict };
+}
+
+function requireUndamaged(path: string): void {
+  const [damage] = findDamage(path, 'integrity_check');
+  if (damage === undefined) return;
+  throw new StoreOpenError(
+    'damaged',
+    `${path} is damaged: ${damage}. Nothing was changed. Restore a backup with \`holdfast restore FILE\`.`,
+  );
+}
+
+function createMark(home: string, epoch: EpochTable, facts: StoreFacts | null): MarkFile {
+  const mark: HighWaterMark = {
+    storeId: epoch.storeId(),
+    epoch: epoch.current(),
+    commits: epoch.commits(),
+    checkpointed: facts?.commitsInFile ?? 0,
+    at: new Date().toISOString(),
+    state: 'open',
+  };
+  return MarkFile.create(markPath(home), mark);
+}
+
+function openingOf(home: string, verdict: TailVerdict): Opening {
+  switch (verdict.kind) {
+    case 'new':
+      return { lastStop: 'none', warnings: [] };
+    case 'intact': {
+      const lastStop = { closed: 'clean', open: 'unclean', suspect: 'none' } as const;
+      return { lastStop: lastStop[verdict.mark.state], warnings: [] };
+    }
+    case 'unmarked': {
+      const what = verdict.unreadable ? 'could not be read' : 'was missing';
+      return {
+        lastStop: 'unclean',
+        warnings: [
+          `${markPath(home)} ${what}: nobody can tell whether acknowledged work is missing from the store. It was made anew, ` +
+            'and the store has a new id, so that clients take fresh snapshots.',
+        ],
+      };
+    }
+  }
 }
 
 /** A second connection, for reads only, to a store that `openStore` has opened. */
@@ -76,12 +156,9 @@ export function storePath(home: string): string {
   return join(home, 'state.db');
 }
 
-/**
- * Nobody but its user may read a file of the store. SQLite gives the write-ahead log and its index the mode of the
- * database, so that a new file gets its mode before SQLite sees it. An existing file is opened by SQLite alone: closing
- * another handle would drop the locks that this process has on it.
- */
-function createOrCheckFile(path: string): void {
+/** Looks at the files before SQLite does. Null when there is no database. */
+function checkFiles(home: string): Stats | null {
+  const path = storePath(home);
   const file = statOf(path);
   if (file !== null && !file.isFile()) {
     throw new StoreOpenError(
@@ -97,27 +174,24 @@ function createOrCheckFile(path: string): void {
         'Put the file back beside its log, or restore a backup with `holdfast restore FILE`.',
     );
   }
-  if (file === null) closeSync(openSync(path, 'wx', 0o600));
-  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+  for (const name of [path, `${path}-wal`, `${path}-shm`, markPath(home)]) {
     const existing = statOf(name);
     if (existing !== null && (existing.mode & 0o077) !== 0) chmodSync(name, existing.mode & 0o700);
   }
+  return file;
+}
+
+/**
+ * Nobody but its user may read a file of the store. SQLite gives the write-ahead log and its index the mode of the
+ * database, so that a new file gets its mode before SQLite sees it. An existing file is opened by SQLite alone: closing
+ * another handle would drop the locks that this process has on it.
+ */
+function createFile(path: string): void {
+  if (statOf(path) === null) closeSync(openSync(path, 'wx', 0o600));
 }
 
 function statOf(path: string): Stats | null {
   return statSync(path, { throwIfNoEntry: false }) ?? null;
-}
-
-/** A fresh file has neither tables nor an application id; every other one must be ours. */
-function requireOwnDatabase(db: Database.Database, path: string): void {
-  const id = Number(db.pragma('application_id', { simple: true }));
-  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get());
-  if (id !== applicationId && (id !== 0 || tables > 0)) {
-    throw new StoreOpenError(
-      'foreign',
-      `${path} is the database of another program. Nothing was changed. Move it away, or choose another folder with --home.`,
-    );
-  }
 }
 
 /** What an error of SQLite or of the file system means while a store is being opened, and what to do about it. */
@@ -140,7 +214,8 @@ const openErrors: readonly (readonly [codes: RegExp, kind: StoreOpenErrorKind, a
   ],
 ];
 
-function openingErrors<T>(path: string, open: () => T): T {
+/** Runs what opens a store, and turns the errors of SQLite and of the file system into a `StoreOpenError`. */
+export function openingErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {

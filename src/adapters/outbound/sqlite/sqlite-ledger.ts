@@ -13,12 +13,15 @@ import type {
 } from '../../../core/ports/ledger.ts';
 import { AppendQueue } from './append-queue.ts';
 import type { CommitBatch } from './append-queue.ts';
+import type { FailStop } from './fail-stop.ts';
 import type { ReadCall } from './reads.ts';
 
 export interface LedgerConnections {
   readonly appendBatch: CommitBatch;
   readonly takeOwnership: (owner: { readonly instanceId: string; readonly now: string }) => Promise<Ownership>;
   readonly read: ReadCall;
+  /** Whoever makes `read` watches it with this; the ledger watches the rest. */
+  readonly failStop: FailStop;
 }
 
 /**
@@ -35,56 +38,48 @@ export class SqliteLedger implements Ledger {
   constructor(connections: LedgerConnections) {
     this.#connections = connections;
     this.#appends = new AppendQueue(connections.appendBatch);
+    connections.failStop.onFailure((error) => this.#appends.breakOff(error));
   }
 
   takeOwnership(owner: { readonly instanceId: string; readonly now: string }): Promise<Ownership> {
-    return this.#watched(this.#connections.takeOwnership(owner));
+    return this.#connections.failStop.watch(this.#connections.takeOwnership(owner));
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    return this.#appends.append(request);
+    return this.#connections.failStop.watch(this.#appends.append(request));
   }
 
   load(sessionId: string): Promise<SessionState | null> {
-    return this.#watched(this.#connections.read('load', sessionId));
+    return this.#connections.read('load', sessionId);
   }
 
   sessionOf(transcriptId: string): Promise<string | null> {
-    return this.#watched(this.#connections.read('sessionOf', transcriptId));
+    return this.#connections.read('sessionOf', transcriptId);
   }
 
   findCreated(key: { readonly principalId: string; readonly requestId: string }): Promise<CreatedSession | null> {
-    return this.#watched(this.#connections.read('findCreated', key));
+    return this.#connections.read('findCreated', key);
   }
 
   findAdmission(sessionId: string, key: AdmissionKey): Promise<Admission | null> {
-    return this.#watched(this.#connections.read('findAdmission', sessionId, key));
+    return this.#connections.read('findAdmission', sessionId, key);
   }
 
   readPayload(admissionId: string): Promise<StoredPayload | null> {
-    return this.#watched(this.#connections.read('readPayload', admissionId));
+    return this.#connections.read('readPayload', admissionId);
   }
 
   readTranscript(transcriptId: string, afterId: number): Promise<readonly Message[]> {
-    return this.#watched(this.#connections.read('readTranscript', transcriptId, afterId));
+    return this.#connections.read('readTranscript', transcriptId, afterId);
   }
 
   unfinished(): Promise<readonly string[]> {
-    return this.#watched(this.#connections.read('unfinished'));
+    return this.#connections.read('unfinished');
   }
 
   /** Resolves when every append that was called has its answer; none is taken from now on. */
   async close(): Promise<void> {
     await this.#appends.drain();
     this.#appends.breakOff(new StorageError('io', 'The store is closed'));
-  }
-
-  async #watched<T>(call: Promise<T>): Promise<T> {
-    try {
-      return await call;
-    } catch (error) {
-      if (error instanceof StorageError && error.outcomeUnknown) this.#appends.breakOff(error);
-      throw error;
-    }
   }
 }

@@ -1,15 +1,20 @@
-import type { Ledger } from '../../../core/ports/ledger.ts';
+import type { Backups } from '../../../core/ports/backups.ts';
+import type { Ledger, StorageError } from '../../../core/ports/ledger.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
-import type { OpenStoreOptions } from './open-store.ts';
+import type { Opening } from './open-store.ts';
+import type { StoreWriterOptions } from './store-writer.ts';
 
-export interface SqliteStorageOptions extends OpenStoreOptions {
+export interface SqliteStorageOptions extends StoreWriterOptions {
   /** Hears of every transaction, with the number of appends in it, when it begins. */
   readonly onBatch?: (requests: number) => void;
+  /** Hears of the first failure, of a write, a read or a check, that leaves no trust in the storage: the process must end. */
+  readonly onFailure?: (error: StorageError) => void;
 }
 
 /** An open store behind its ports. */
 export interface SqliteStorage {
   readonly storeId: string;
+  readonly opening: Opening;
   readonly ledger: Ledger;
   readonly queries: SessionQueries;
   /**
@@ -17,4 +22,14 @@ export interface SqliteStorage {
    * `StorageError`.
    */
   close(): Promise<void>;
+}
+
+/** A store that is in use for long: what takes time there doesn't hold up appends and reads. */
+export interface ServedStorage extends SqliteStorage {
+  readonly backups: Backups;
+  /**
+   * Looks at every page. What is wrong is answered, and is a failure of the storage. Rejects when the store is closed
+   * meanwhile.
+   */
+  findDamage(): Promise<readonly string[]>;
 }

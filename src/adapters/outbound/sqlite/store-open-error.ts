@@ -3,6 +3,9 @@
  *
  * - `not_a_file`: something else than a regular file is in its place.
  * - `not_a_database`, `damaged`: the file's content is no database, or no longer one. It stays as it is.
+ * - `tail_missing`: commits that were acknowledged are not there.
+ * - `older_file`: the database file is older than the log beside it.
+ * - `other_store`: the database and the mark beside it are of different stores.
  * - `foreign`: a database of another program.
  * - `newer_schema`: written by a newer version of this program.
  * - `wrong_owner`, `unwritable`: the folder or the file may not be used by this user.
@@ -14,6 +17,9 @@ export type StoreOpenErrorKind =
   | 'not_a_file'
   | 'not_a_database'
   | 'damaged'
+  | 'tail_missing'
+  | 'older_file'
+  | 'other_store'
   | 'foreign'
   | 'newer_schema'
   | 'wrong_owner'

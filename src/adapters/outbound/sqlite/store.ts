@@ -22,15 +22,17 @@ export type AppendOutcome =
  *
  * W1: a batch is one transaction, and so one fsync. W2: a refusal is found before the first write of its append, so
  * that it costs the others nothing. W3: an append that breaks a rule is undone alone. W4: when the storage fails,
- * nothing of the batch is kept and the whole call throws a `StorageError`.
+ * nothing of the batch is kept and the whole call throws a `StorageError`. W5: a transaction that writes has the next
+ * commit number; one in which everything is refused writes nothing.
  */
 export class SqliteStore {
   readonly #db: Database.Database;
   readonly #epoch: EpochTable;
   readonly #tables: ProjectedTables;
   readonly #events: EventsTable;
-  readonly #appendAll: Database.Transaction<(requests: readonly AppendRequest[]) => readonly AppendOutcome[]>;
+  readonly #appendAll: Database.Transaction<(requests: readonly AppendRequest[]) => AppendedBatch>;
   readonly #write: Database.Transaction<(events: readonly SessionEvent[]) => void>;
+  #commits: number;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -45,7 +47,8 @@ export class SqliteStore {
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {
       const epoch = this.#epoch.current();
-      return requests.map((request) => this.#append(request, epoch));
+      const outcomes = requests.map((request) => this.#append(request, epoch));
+      return { outcomes, commits: outcomes.some(isCommitted) ? this.#epoch.countCommit() : this.#commits };
     });
     // Inside `#appendAll` this transaction is a savepoint (W3).
     this.#write = db.transaction((events) => {
@@ -54,10 +57,18 @@ export class SqliteStore {
         this.#events.insert(event);
       }
     });
+    this.#commits = this.#epoch.commits();
+  }
+
+  /** The number of the newest commit. */
+  get commits(): number {
+    return this.#commits;
   }
 
   appendBatch(requests: readonly AppendRequest[]): readonly AppendOutcome[] {
-    return withStorageErrors(() => this.#appendAll.immediate(requests));
+    const { outcomes, commits } = withStorageErrors(() => this.#appendAll.immediate(requests));
+    this.#commits = commits;
+    return outcomes;
   }
 
   takeOwnership(owner: { readonly instanceId: string; readonly now: string }): Ownership {
@@ -66,7 +77,9 @@ export class SqliteStore {
       nextMessageId: this.#tables.messages.lastId() + 1,
       nextAdmissionSeq: this.#tables.admissions.lastSeq() + 1,
     }));
-    return withStorageErrors(() => take.immediate());
+    const ownership = withStorageErrors(() => take.immediate());
+    this.#commits = this.#epoch.commits();
+    return ownership;
   }
 
   #append(request: AppendRequest, epoch: number): AppendOutcome {
@@ -110,6 +123,15 @@ export class SqliteStore {
     }
     return null;
   }
+}
+
+interface AppendedBatch {
+  readonly outcomes: readonly AppendOutcome[];
+  readonly commits: number;
+}
+
+function isCommitted(outcome: AppendOutcome): boolean {
+  return outcome.kind === 'answered' && outcome.result.kind === 'committed';
 }
 
 function assertGapless({ sessionId, expectedSeq, events }: AppendRequest): void {

@@ -3,7 +3,7 @@ import { StorageError } from '../../../core/ports/ledger.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import type { WireError } from './wire-error.ts';
 
-/** What a worker can be asked: each method answers at once, or throws. */
+/** What a worker can be asked. A method answers at once, or throws; one that takes time answers when it has ended. */
 export type WorkerApi = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 interface Call {
@@ -15,8 +15,7 @@ interface Call {
 type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: WireError };
 
 /**
- * Calls to a worker thread. It answers them one after the other in the order of the calls. When the worker is gone,
- * whatever the reason, every call that waits and every later one is rejected with a `StorageError` of kind `io`:
+ * Calls to a worker thread. It begins them in the order of the calls. When the worker is gone, whatever the reason, every call that waits and every later one is rejected with a `StorageError` of kind `io`:
  * nobody knows what it had done.
  */
 export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: never[]) => unknown }> {
@@ -33,7 +32,7 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
     worker.on('exit', () => this.#lost('ended', undefined));
   }
 
-  call<M extends keyof Api & string>(method: M, ...args: Parameters<Api[M]>): Promise<ReturnType<Api[M]>> {
+  call<M extends keyof Api & string>(method: M, ...args: Parameters<Api[M]>): Promise<Awaited<ReturnType<Api[M]>>> {
     if (this.#gone !== null) return Promise.reject(this.#gone);
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
@@ -66,14 +65,19 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
 /** The worker's side of a channel. */
 export function serveWorker(port: MessagePort, api: WorkerApi): void {
   port.on('message', ({ id, method, args }: Call) => {
-    port.postMessage(answerTo(id, () => api[method]?.(...(args as never[])))); // the caller's side is typed by the same Api
+    const answer = answerTo(id, () => api[method]?.(...(args as never[]))); // the caller's side is typed by the same Api
+    if (answer instanceof Promise) void answer.then((late) => port.postMessage(late));
+    else port.postMessage(answer);
   });
 }
 
-function answerTo(id: number, call: () => unknown): Answer {
+/** Without a pause for a method that needs none: the next call may already be there. */
+function answerTo(id: number, call: () => unknown): Answer | Promise<Answer> {
+  const failed = (error: unknown): Answer => ({ id, error: toWireError(error) });
   try {
-    return { id, value: call() };
+    const value = call();
+    return value instanceof Promise ? value.then((late: unknown): Answer => ({ id, value: late }), failed) : { id, value };
   } catch (error) {
-    return { id, error: toWireError(error) };
+    return failed(error);
   }
 }

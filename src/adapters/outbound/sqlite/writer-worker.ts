@@ -2,19 +2,21 @@
 import { parentPort } from 'node:worker_threads';
 import { StorageError } from '../../../core/ports/ledger.ts';
 import type { AppendRequest } from '../../../core/ports/ledger.ts';
-import type { OpenStoreOptions } from './open-store.ts';
+import type { Opening } from './open-store.ts';
 import { StoreWriter } from './store-writer.ts';
+import type { StoreWriterOptions } from './store-writer.ts';
 import { serveWorker } from './worker-channel.ts';
 
 let writer: StoreWriter | undefined;
 
 const api = {
-  open(options: OpenStoreOptions): string {
+  open(options: StoreWriterOptions): { readonly storeId: string; readonly opening: Opening } {
     writer = new StoreWriter(options);
-    return writer.storeId;
+    return { storeId: writer.storeId, opening: writer.opening };
   },
   takeOwnership: (owner: { readonly instanceId: string; readonly now: string }) => opened().takeOwnership(owner),
   appendBatch: (requests: readonly AppendRequest[]) => opened().appendBatch(requests),
+  suspect: () => opened().suspect(),
   close(): void {
     const closing = opened();
     writer = undefined;

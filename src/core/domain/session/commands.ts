@@ -49,7 +49,8 @@ interface CommandFields {
     readonly known: Known;
   };
   hold: { readonly hold: Omit<Hold, 'at'> };
-  release: { readonly by: string };
+  /** With `until` only the hold that ends at that instant is released: a timer never ends a later one. */
+  release: { readonly by: string; readonly until: string | null };
   /** Starts the head of the queue. With `prompt` the boundary `model` and the prompt's message join the same append. */
   claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
@@ -79,6 +80,8 @@ interface CommandFields {
     readonly failure: Failure | null;
     readonly usage: Usage | null;
     readonly contextTokens: number | null;
+    /** Whether an outage holds the queue instead of burning it. */
+    readonly holdOnOutage: boolean;
   };
   start_compression: {
     readonly compressionId: string;

@@ -1,7 +1,10 @@
 import type { Command } from './commands.ts';
 import { accepted, sessionEvent } from './decision.ts';
 import type { DecideContext, Verdict } from './decision.ts';
-import type { SessionState } from './state.ts';
+import { addSeconds } from '../instant.ts';
+import type { Failure, FailureKind } from '../model/failure.ts';
+import { queueHead } from './state.ts';
+import type { Hold, SessionState } from './state.ts';
 
 /** Pauses the queue: what runs goes on, nothing more is claimed. A later hold replaces an earlier one. */
 export function decideHold(
@@ -15,6 +18,33 @@ export function decideHold(
 
 /** Ends a hold; without one it changes nothing. It never lifts an unknown turn. */
 export function decideRelease(state: SessionState, command: Command<'release'>): Verdict<{ revision: number }> {
-  const events = state.hold === null ? [] : [sessionEvent({ type: 'session.released', by: command.by })];
+  const { by, until } = command;
+  const applies = state.hold !== null && (until === null || state.hold.until === until);
+  const events = applies ? [sessionEvent({ type: 'session.released', by })] : [];
   return accepted(events, (after) => ({ revision: after.revision }));
+}
+
+/** How long a queue waits after an outage that passes by itself, when the provider doesn't say, in seconds. */
+const outageSeconds = 60;
+
+/** Failures that are not their prompt's own. The ones with `false` need a person: waiting doesn't help. */
+const outages: Partial<Readonly<Record<FailureKind, boolean>>> = {
+  auth: false,
+  quota_exhausted: false,
+  configuration: false,
+  rate_limited: true,
+  unavailable: true,
+};
+
+/** The hold that keeps an outage from burning the queue, or null when nobody waits or the failure is the prompt's own. */
+export function outageHold(state: SessionState, failure: Failure | null, now: string): Hold | null {
+  const passes = failure === null ? undefined : outages[failure.reason];
+  if (failure === null || passes === undefined || state.hold !== null || queueHead(state) === undefined) return null;
+  const waitSeconds = Math.max(outageSeconds, Math.ceil((failure.retryAfterMs ?? 0) / 1000));
+  return {
+    reason: `outage:${failure.reason}`,
+    until: passes ? addSeconds(now, waitSeconds) : null,
+    by: 'gateway',
+    at: now,
+  };
 }

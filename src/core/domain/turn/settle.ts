@@ -1,7 +1,8 @@
 import type { Admission } from '../admission/admission.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
-import { accepted, admissionEvent } from '../session/decision.ts';
+import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
+import { outageHold } from '../session/hold.ts';
 import type { SessionState } from '../session/state.ts';
 import { invariant } from '../invariant.ts';
 import { appendedEvents, closeTurn } from './close-turn.ts';
@@ -33,7 +34,9 @@ export function decideSettle(
       usage: command.usage,
       hidden: failure?.reason === 'context_exhausted' ? hiddenMessages(state, admission, messages) : [],
     });
-    return accepted([...messages, settled], () => ({ outcome }));
+    const hold = command.holdOnOutage ? outageHold(state, failure, context.now) : null;
+    const held = hold === null ? [] : [sessionEvent({ type: 'session.held', hold })];
+    return accepted([...messages, settled, ...held], () => ({ outcome }));
   });
 }
 

@@ -97,7 +97,7 @@ describe('what happens between two steps of a turn’s beginning', () => {
 
     expect(gateway.admission(sessionId, 'a').status).toBe('queued');
     expect(gateway.model.requests).toEqual([]);
-    await gateway.sessions.send(sessionId, { kind: 'release', by: 'local' });
+    await gateway.sessions.send(sessionId, { kind: 'release', by: 'local', until: null });
     expect((await gateway.ended(sessionId, 'a')).outcome).toBe('completed');
   });
 

@@ -288,7 +288,7 @@ test('a turn that is not open is looked up first', () => {
 });
 
 test('releasing a hold never lifts an unknown turn', () => {
-  const { after } = given(...past, held()).when({ kind: 'release', by: aPrincipal });
+  const { after } = given(...past, held()).when({ kind: 'release', by: aPrincipal, until: null });
 
   expect(after.open[0]).toEqual(lostTurn);
 });

@@ -77,6 +77,12 @@ describe('a turn that was asked to stop before its answer was stored', () => {
       );
   });
 
+  test('ends with a note where the answer is blank', () => {
+    given(...stopped)
+      .when(settle({ outcome: 'interrupted', answer: anAnswer({ text: ' \n' }) }))
+      .then(note('[This turn was stopped before it was answered.]', 16), settled(1, { outcome: 'interrupted' }));
+  });
+
   test('ends with a note where there is no answer', () => {
     given(...stopped)
       .when(settle({ outcome: 'interrupted', answer: null }))

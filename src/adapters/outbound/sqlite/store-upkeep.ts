@@ -1,0 +1,132 @@
+/*
+ * What is done beside the appends, about a second after a commit: the high-water mark is raised and the log kept short.
+ *
+ * U1: the mark never knows of a commit that a power cut could take away, and never of what the file alone doesn't have.
+ * U2: an append waits for none of it, except while a checkpoint runs: when nothing else is to be done, or when the log
+ * has outgrown its limit.
+ * U3: after a failure that says that the disk can't be trusted nothing more is written, and every later append fails.
+ */
+import type Database from 'better-sqlite3';
+import { StorageError } from '../../../core/ports/ledger.ts';
+import type { HighWaterMark, MarkFile } from './high-water-mark.ts';
+import type { Synchronous } from './pragmas.ts';
+import { storageErrorFrom } from './storage-errors.ts';
+import { readWalGeneration, walBytes } from './wal-generation.ts';
+
+export interface StoreUpkeepOptions {
+  readonly db: Database.Database;
+  readonly path: string;
+  readonly mark: MarkFile;
+  readonly synchronous: Synchronous;
+  readonly intervalMs?: number;
+  readonly maxWalBytes?: number;
+}
+
+const standardIntervalMs = 1_000;
+/** A log that is longer is emptied, although that takes longer than writing on: readers may have kept it for a while. */
+const standardMaxWalBytes = 64 * 1024 * 1024;
+
+/** How far the store had come at a moment, and which log it wrote then. */
+interface Sight {
+  readonly epoch: number;
+  readonly commits: number;
+  readonly atMs: number;
+}
+
+export class StoreUpkeep {
+  readonly #options: StoreUpkeepOptions;
+  readonly #walPath: string;
+  #newest: Sight;
+  /** What was seen at the last round, with the generation of the log at that moment. */
+  #seen: { readonly commits: number; readonly generation: string };
+  #timer: NodeJS.Timeout | null = null;
+  #failure: StorageError | null = null;
+  #stopped = false;
+
+  constructor(options: StoreUpkeepOptions, start: { readonly epoch: number; readonly commits: number }) {
+    this.#options = options;
+    this.#walPath = `${options.path}-wal`;
+    this.#newest = { ...start, atMs: Date.now() };
+    this.#seen = { commits: start.commits, generation: readWalGeneration(this.#walPath) };
+  }
+
+  /** Throws what went wrong in the background (U3). */
+  assertSound(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Takes note of a commit. */
+  committed(commits: number, epoch: number = this.#newest.epoch): void {
+    if (commits === this.#newest.commits) return;
+    this.#newest = { epoch, commits, atMs: Date.now() };
+    this.#schedule();
+  }
+
+  /** Marks the store as one that must be checked before it is written to again. */
+  suspect(): void {
+    this.stop();
+    this.#options.mark.writeNow({ ...this.#options.mark.mark, state: 'suspect' });
+  }
+
+  /** Nothing is written from now on. */
+  stop(): void {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** The last mark, of a store that was closed in order. `emptied`: its log is. */
+  closed({ emptied }: { readonly emptied: boolean }): void {
+    const { commits } = this.#newest;
+    const mark = this.#markOf(this.#newest);
+    this.#options.mark.writeNow({ ...mark, checkpointed: emptied ? commits : mark.checkpointed, state: 'closed' });
+  }
+
+  #schedule(): void {
+    if (this.#stopped || this.#timer !== null) return;
+    this.#timer = setTimeout(() => void this.#round(), this.#options.intervalMs ?? standardIntervalMs).unref();
+  }
+
+  async #round(): Promise<void> {
+    try {
+      const sight = this.#newest;
+      if (this.#options.synchronous === 'normal') this.#checkpoint('PASSIVE'); // it syncs the log, which commits don't (U1)
+      await this.#options.mark.write(this.#markOf(sight));
+      if (this.#stopped) return;
+      const idle = this.#newest === sight;
+      if (walBytes(this.#walPath) > (this.#options.maxWalBytes ?? standardMaxWalBytes)) this.#checkpoint('TRUNCATE');
+      else if (idle) this.#checkpoint('PASSIVE');
+      this.#timer = null;
+      if (!idle) this.#schedule();
+    } catch (error) {
+      this.#timer = null;
+      this.#failed(error);
+    }
+  }
+
+  /** The mark of what was seen just now. It looks at the log in the same moment. */
+  #markOf({ epoch, commits, atMs }: Sight): HighWaterMark {
+    const { mark } = this.#options.mark;
+    const generation = readWalGeneration(this.#walPath);
+    // A new log is begun only when all of the last one is in the file and synced.
+    const checkpointed = generation === this.#seen.generation ? mark.checkpointed : this.#seen.commits;
+    this.#seen = { commits, generation };
+    return { storeId: mark.storeId, epoch, commits, checkpointed, at: new Date(atMs).toISOString(), state: 'open' };
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    this.#options.db.pragma(`wal_checkpoint(${mode})`);
+  }
+
+  /** A full disk or a busy database is tried again; anything else is a reason not to go on (U3). */
+  #failed(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const failure =
+      storageErrorFrom(error) ?? new StorageError('io', `The high-water mark can't be written: ${String(error)}`, { cause: error });
+    if (/^(ENOSPC|EDQUOT)$/.test(code) || !failure.outcomeUnknown) {
+      this.#schedule();
+      return;
+    }
+    this.#failure = failure;
+    this.stop();
+  }
+}
