@@ -34,9 +34,15 @@ export class HoldTimer {
       await clock.sleep(Math.max(1, Math.min(millisecondsBetween(now, until), longestWaitMs)));
       if (this.#waiting.get(sessionId) !== until) return;
     }
-    this.#waiting.delete(sessionId);
-    await sessions.send(sessionId, { kind: 'release', by: 'timer', until });
+    for (;;) {
+      const sent = await sessions.send(sessionId, { kind: 'release', by: 'timer', until });
+      if (sent.kind !== 'unavailable' || sent.outcomeUnknown) break;
+      await clock.sleep(storageRetryMs);
+    }
+    if (this.#waiting.get(sessionId) === until) this.#waiting.delete(sessionId);
   }
 }
 
 const longestWaitMs = 60_000;
+/** Between two tries while the storage is full or busy. */
+const storageRetryMs = 2000;

@@ -16,7 +16,7 @@ export function receiptOf(state: SessionState, admission: Admission, duplicate: 
   const waits = admission.status === 'queued';
   return {
     admission,
-    ahead: waits ? state.open.filter((other) => other.position < admission.position).length : 0,
+    ahead: waits ? state.open.findLastIndex((other) => other.position < admission.position) + 1 : 0,
     duplicate,
     blockedBy: waits ? blockersOf(state) : [],
   };

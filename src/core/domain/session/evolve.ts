@@ -9,7 +9,6 @@ import {
   startAdmission,
 } from '../admission/admission.ts';
 import type { Admission } from '../admission/admission.ts';
-import { hasKey } from '../admission/find.ts';
 import { invariant } from '../invariant.ts';
 import { beginCompression, completeCompression, failCompression, newLineage } from '../lineage/lineage.ts';
 import type { OpenCompression } from '../lineage/lineage.ts';
@@ -90,9 +89,11 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
 
 function queued(state: SessionState, admission: Admission): SessionState {
   const { admissionId, inputId, principalId } = admission;
-  const isTaken = state.open.some((other) => hasKey(other, { admissionId }) || hasKey(other, { inputId, principalId }));
+  const isTaken = state.open.some(
+    (other) => other.admissionId === admissionId || (other.inputId === inputId && other.principalId === principalId),
+  );
   invariant(admission.status === 'queued' && !isTaken, 'a fresh admission is queued, and its names are its own');
-  return { ...state, open: inQueueOrder([...state.open, admission]) };
+  return { ...state, open: insertedByPosition(state.open, admission) };
 }
 
 function started(state: SessionState, event: EventOf<'turn.started'>): SessionState {
@@ -192,6 +193,7 @@ type EndingEvent = EventOf<'admission.cancelled' | 'turn.settled' | 'turn.resolv
 
 /** The admissions that these events end, as they are from then on; `before` is the state that the first event met. */
 export function endedAdmissions(before: SessionState, events: readonly SessionEvent[]): readonly Admission[] {
+  if (!events.some(isEnding)) return [];
   const ended: Admission[] = [];
   let state: SessionState = before;
   for (const event of events) {
@@ -223,6 +225,11 @@ function hidden(state: SessionState, ids: readonly number[]): SessionState {
   return { ...state, usageAnchor: null, messages: state.messages.filter((message) => !ids.includes(message.id)) };
 }
 
-function inQueueOrder(admissions: readonly Admission[]): readonly Admission[] {
-  return admissions.toSorted((a, b) => a.position - b.position || a.seq - b.seq);
+/** Most admissions join at the end; a retry finds its place before those that wait. */
+function insertedByPosition(open: readonly Admission[], admission: Admission): readonly Admission[] {
+  const { position, seq } = admission;
+  const before = open.findLastIndex(
+    (other) => other.position < position || (other.position === position && other.seq < seq),
+  );
+  return open.toSpliced(before + 1, 0, admission);
 }

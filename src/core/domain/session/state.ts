@@ -82,7 +82,7 @@ export function queueHead(state: SessionState): Admission | undefined {
 }
 
 export function queuedCount(state: SessionState): number {
-  return state.open.filter((admission) => admission.status === 'queued').length;
+  return state.open.reduce((count, { status }) => (status === 'queued' ? count + 1 : count), 0);
 }
 
 /** Why the queue's head doesn't start now, beyond a turn that runs. The names are stable. */
