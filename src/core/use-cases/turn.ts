@@ -64,6 +64,8 @@ export interface TurnDependencies {
 
 /** How the turn tells what it does while it does it. */
 export interface TurnProgress {
+  /** Aborts when nobody waits any more for the tools that the turn could use: its claim will be refused. */
+  readonly lookup: AbortSignal;
   claimed(executionGeneration: number): void;
   activity(activity: RunningTurn['activity'], step: number): void;
   listener(step: number): StepListener;
@@ -76,7 +78,7 @@ export async function runTurn(
   signal: AbortSignal,
   progress: TurnProgress,
 ): Promise<void> {
-  const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, signal);
+  const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, progress.lookup);
   const toolTokens = tools.length === 0 ? 0 : await countTools(deps, tools);
   const context = makeTurnContext(deps, state, tools, toolTokens);
   const turn = new Turn(deps, { sessionId: state.sessionId, head, context, signal, progress });

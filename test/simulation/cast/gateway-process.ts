@@ -1,4 +1,3 @@
-import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
 import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
@@ -104,7 +103,7 @@ export class GatewayProcess implements Asker {
   }
 
   #build(ledger: SimulatedLedger, ownership: Ownership, instanceId: string): Services {
-    const { world, clock, disk, core, server, settings } = this.#site;
+    const { world, clock, disk, core, server, tools, settings } = this.#site;
     const queries = simulatedQueries({ world, owner: this, disk, core });
     const ids = { next: () => `${this.name}-${(this.#ids += 1)}` };
     const digest = { of: (text: string) => `#${text}` };
@@ -117,7 +116,7 @@ export class GatewayProcess implements Asker {
       ids,
       digest,
       tokens,
-      tools: new ScriptedTools(),
+      tools: tools.hostFor(this),
       hub,
       ownership,
       instanceId,
@@ -161,7 +160,7 @@ export class GatewayProcess implements Asker {
       createSession: core.makeCreateSession({
         ...dependencies,
         sessions,
-        toolsFor: () => ({ toolsets: [], tools: [] }),
+        toolsFor: () => ({ toolsets: ['scripted'], tools: ['scripted'] }),
       }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),

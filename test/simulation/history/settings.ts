@@ -92,6 +92,7 @@ export function drawRates(random: Random): FaultRates {
       model: rate(0.5, 0.1, 0.4),
       overflow: rate(0.3, 0.1, 0.3),
       summary: rate(0.4, 0.3, 0.8),
+      tool: rate(0.6, 0.3, 0.8),
     },
   };
 }

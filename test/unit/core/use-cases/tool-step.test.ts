@@ -4,7 +4,7 @@ import type { ToolScript } from '../../../../src/adapters/outbound/memory/script
 import { ScriptedModel, textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import { StorageError } from '../../../../src/core/ports/ledger.ts';
-import type { ToolOutcome } from '../../../../src/core/ports/tool-host.ts';
+import type { ToolHost, ToolOutcome } from '../../../../src/core/ports/tool-host.ts';
 import { aToolCall } from '../../../support/builders.ts';
 import { done, MemoryGateway, quiet, said } from '../../../support/memory-gateway.ts';
 import type { MemoryGatewayOptions } from '../../../support/memory-gateway.ts';
@@ -404,16 +404,18 @@ describe('an interrupt while tools run', () => {
   });
 
   test('by a graceful stop does not wait for tools that are still being looked up: the prompt waits for the next owner', async () => {
-    class Slow extends ScriptedTools {
-      override list(_selection: readonly string[], signal: AbortSignal): Promise<never[]> {
-        return new Promise((resolve) => {
+    const tools: ToolHost = {
+      list: (_selection, signal) =>
+        new Promise((resolve) => {
           signal.addEventListener('abort', () => {
             resolve([]);
           });
-        });
-      }
-    }
-    const gateway = await MemoryGateway.started({ tools: new Slow() });
+        }),
+      call: () => Promise.resolve(aborted),
+      health: () => [],
+      close: () => Promise.resolve(),
+    };
+    const gateway = await MemoryGateway.started({ tools });
     const sessionId = await gateway.create({ toolsets: ['scripted.look'] });
     await gateway.submit(sessionId, 'a');
 
