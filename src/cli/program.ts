@@ -38,7 +38,8 @@ Exit codes:
   2   the command line was not understood
   69  no gateway can be reached, or the connection was lost
   78  the configuration is wrong
-  serve also ends with 70 (a fault of its own), 74 (storage) and 75 (another gateway has the home folder)
+  serve also ends with 70 (a fault of its own), 74 (storage) and 75 (another gateway has the home folder); backup and
+  restore with 74 and 75 too
 
 To begin with:
   $ holdfast demo

@@ -2,14 +2,15 @@
  * The daemon's life: lock, store, epoch, recovery, socket, and the same in reverse. It returns the exit code; whoever
  * called it ends the process.
  *
- * Start: owner lock → logger → store → epoch → socket (answers 503) → recovery → gateway.json `ready`.
+ * Start: owner lock → logger → store → epoch → socket (answers 503) → recovery → gateway.json `ready` → after an
+ * unclean stop a look for damage, in the background.
  * Stop: `draining` → turns end → sockets close → store closes → gateway.json goes → lock is released.
  */
 import { Container } from 'inversify';
 import { UuidIds } from '../adapters/outbound/system/uuid-ids.ts';
 import { acquireOwnerLock } from '../adapters/outbound/sqlite/owner-lock.ts';
 import { StoreOpenError } from '../adapters/outbound/sqlite/store-open-error.ts';
-import type { SqliteStorage } from '../adapters/outbound/sqlite/sqlite-storage.ts';
+import type { ServedStorage } from '../adapters/outbound/sqlite/sqlite-storage.ts';
 import { openWorkerStorage } from '../adapters/outbound/sqlite/worker-storage.ts';
 import type { WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -40,6 +41,9 @@ export interface DaemonOptions {
   readonly onReady: (ready: { readonly url: string; readonly recovered: RecoveryReport }) => void;
 }
 
+/** How long a call that met a fatal fault has to be answered. Nothing is written meanwhile. */
+const answerMs = 100;
+
 /** Beyond the drain budget a stop that hangs is a bug; then the watchdog ends the process. */
 const watchdogMarginMs = 30_000;
 
@@ -60,7 +64,9 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
         newStoreId,
         synchronous: config.storage.synchronous,
         allowUnsafeFilesystem,
+        onFailure: (error) => options.stop.fatal({ kind: 'storage', error }),
       });
+      for (const warning of storage.opening.warnings) logger.warn(warning);
       return await serve(options, storage);
     } finally {
       lock.release();
@@ -74,7 +80,7 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
 
 async function serve(
   { configuration, logger, stop, onReady }: DaemonOptions,
-  storage: SqliteStorage,
+  storage: ServedStorage,
 ): Promise<ExitCode> {
   const { home, config } = configuration;
   const instanceId = new UuidIds().next();
@@ -85,6 +91,7 @@ async function serve(
   container.bind(tokens.logger).toConstantValue(logger);
   container.bind(tokens.ledger).toConstantValue(storage.ledger);
   container.bind(tokens.queries).toConstantValue(storage.queries);
+  container.bind(tokens.backups).toConstantValue(storage.backups);
   container.load(adaptersModule, coreModule, inboundModule);
   const clock = container.get(tokens.clock);
   const ownership = await storage.ledger.takeOwnership({ instanceId, now: clock.now() });
@@ -115,12 +122,15 @@ async function serve(
     logger.info('ready', { url, ...recovered });
     onReady({ url, recovered });
     container.get(tokens.tokenCounter).warm();
+    if (storage.opening.lastStop === 'unclean') void lookForDamage(storage, logger, stop);
   }
 
   const reason = await stop.wait;
   if (reason.kind === 'fatal') {
-    // Callers have been answered; give the sockets a moment to say so, and touch nothing else.
+    // Callers are being answered; give the sockets a moment to say so, and touch nothing else.
+    await clock.sleep(answerMs);
     await Promise.race([Promise.all([server.close(), container.get(tokens.toolHost).close()]), clock.sleep(500)]);
+    await Promise.race([storage.noted(), clock.sleep(5_000)]);
     return fatalExit(reason.cause, logger);
   }
   logger.info('draining', { signal: reason.signal, drainSeconds: config.shutdown.drain_seconds });
@@ -137,6 +147,18 @@ async function serve(
   if (fatal !== null) return fatalExit(fatal, logger);
   logger.info('stopped');
   return exitCodes.ok;
+}
+
+/** What it finds is a failure of the storage, which stops the gateway. */
+async function lookForDamage(storage: ServedStorage, logger: Logger, stop: Stop): Promise<void> {
+  logger.info('the last run did not end in order: looking for damage in the background');
+  try {
+    const damage = await storage.findDamage();
+    if (damage.length === 0) logger.info('the store is undamaged');
+    else logger.error('the store is damaged', { damage });
+  } catch (error) {
+    if (!stop.requested) logger.warn('the store could not be looked at', { error });
+  }
 }
 
 /** Listens at the configured port; without one at the last one, if it is still free. */
@@ -174,7 +196,12 @@ export class ListenError extends Error {
 function fatalExit(cause: FatalCause, logger: Logger): ExitCode {
   switch (cause.kind) {
     case 'storage':
-      logger.error('the storage failed: what was being written may or may not be there', { error: cause.error });
+      logger.error(
+        cause.error.kind === 'corrupt'
+          ? 'the store is damaged: nothing more is written. The next start looks at all of it first; a way back is `holdfast restore FILE`'
+          : 'the storage failed: what was being written may or may not be there',
+        { error: cause.error },
+      );
       return exitCodes.storage;
     case 'superseded':
       logger.error('another gateway has taken this store over', { epoch: cause.epoch });

@@ -5,6 +5,7 @@ import { makeAuthenticate } from '../adapters/inbound/websocket/authenticate.ts'
 import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
+import { backupPathProblem } from './backup-path.ts';
 import { makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
@@ -27,11 +28,14 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       clock,
       logger,
       ownership,
+      backups,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
         readSnapshot: gateway.readSnapshot,
         readGatewayStatus: gateway.status,
+        backups,
+        checkBackupPath: (path) => backupPathProblem(configuration.home, path),
         phase: gateway.phase,
         createSession,
         submitPrompt,
@@ -63,6 +67,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.clock,
       tokens.logger,
       tokens.ownership,
+      tokens.backups,
     ],
   );
 
@@ -75,7 +80,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           hosts: settings.allowed_hosts,
           allowedOrigins: settings.allowed_origins,
           authenticate: makeAuthenticate([
-            { token: instance.clientToken, principalId: localPrincipal, scopes: ['read', 'write'] },
+            { token: instance.clientToken, principalId: localPrincipal, scopes: ['read', 'write', 'admin'] },
           ]),
           maxFrameBytes: settings.max_frame_bytes,
           maxConnections: settings.max_connections,

@@ -1,3 +1,4 @@
+import type { Backups } from '../core/ports/backups.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { Digest } from '../core/ports/digest.ts';
 import type { EventHub } from '../core/ports/event-hub.ts';
@@ -34,6 +35,7 @@ export const tokens = {
   instance: token<Instance>('Instance'),
   ledger: token<Ledger>('Ledger'),
   queries: token<SessionQueries>('SessionQueries'),
+  backups: token<Backups>('Backups'),
   ownership: token<Ownership>('Ownership'),
   logger: token<Logger>('Logger'),
   failpoints: token<Failpoints>('Failpoints'),

@@ -7,5 +7,6 @@ export const homeFiles = {
   lastPort: 'last-port',
   modelLimits: 'models_dev_cache.json',
   database: 'state.db',
+  highWaterMark: 'state.hwm',
   ownerLock: 'gateway.lock',
 } as const;

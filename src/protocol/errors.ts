@@ -110,6 +110,11 @@ export const errors = {
     summary:
       'The storage failed. With `outcome_unknown` the call may have taken effect: repeat it with the same id after the restart.',
   },
+  backup_failed: {
+    code: 1307,
+    retryable: false,
+    summary: 'The backup could not be written, as the message says. There is no file of its name that was not there before.',
+  },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 
 export type ErrorReason = keyof typeof errors;

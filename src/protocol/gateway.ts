@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, generation, id, instant } from './fields.ts';
+import { count, generation, id, instant, line } from './fields.ts';
 import { defineMethod } from './method.ts';
 import { boundary } from './receipt.ts';
 
@@ -59,6 +59,27 @@ export const gatewayStatus = defineMethod({
       .describe('The oldest admissions that wait for prompt.resolve_unknown.'),
   }),
   errors: [],
+  order: 'any',
+});
+
+export const gatewayBackup = defineMethod({
+  name: 'gateway.backup',
+  summary:
+    'Writes a copy of the store to a file on the gateway\'s machine while everything goes on, checks it, and answers when it is complete. Everything that was acknowledged before the call is in it. `holdfast restore` puts it back.',
+  scope: 'admin',
+  params: z.strictObject({
+    path: line(4_096).describe(
+      'An absolute path. The file must not exist yet, and its folder must: any but the home folder itself.',
+    ),
+  }),
+  result: z.strictObject({
+    path: z.string(),
+    bytes: count,
+    store_id: id,
+    epoch: count,
+    commits: count.describe('The number of the newest commit in it.'),
+  }),
+  errors: ['backup_failed'],
   order: 'any',
 });
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { ErrorReason } from './errors.ts';
 
-/** What a principal may do. `gateway.ready` lists the scopes of a connection. */
-export const scopes = ['read', 'write'] as const;
+/** What a principal may do. `gateway.ready` lists the scopes of a connection. `admin` is for whoever operates the gateway. */
+export const scopes = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { gatewayStatus, ping, rpcDiscover } from './gateway.ts';
+import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import type { MethodDefinition } from './method.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
@@ -34,6 +34,7 @@ export const methods = [
   promptResolveUnknown,
   promptWait,
   gatewayStatus,
+  gatewayBackup,
   ping,
   rpcDiscover,
 ] as const;

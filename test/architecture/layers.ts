@@ -42,7 +42,7 @@ export const layers: readonly Layer[] = [
     path: 'adapters/outbound/sqlite',
     layers: outboundLayers,
     packages: ['better-sqlite3'],
-    nodeModules: ['node:worker_threads', 'node:fs', 'node:fs/promises', 'node:path', 'node:url'],
+    nodeModules: ['node:worker_threads', 'node:fs', 'node:fs/promises', 'node:path', 'node:url', 'node:zlib'],
   },
   {
     path: 'adapters/outbound/model',

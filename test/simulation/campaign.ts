@@ -54,9 +54,9 @@ export async function explain(failing: Run, core: CoreUnderTest, budgetMs: numbe
   const wanted = kindOf(failing.broken);
   const history = await shrink(
     failing.history,
-    async (candidate) => {
-      const { broken } = await runHistory(draftOf(candidate), core);
-      return broken !== null && kindOf(broken) === wanted;
+    async (candidate, redraw) => {
+      const { broken, history: played } = await runHistory(draftOf(candidate, redraw), core);
+      return broken !== null && kindOf(broken) === wanted ? played : null;
     },
     budgetMs,
   );

@@ -62,6 +62,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'usage',
     'tools',
     'model',
+    'again',
     'overflow',
     'summary',
     'tool',

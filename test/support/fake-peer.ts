@@ -5,7 +5,7 @@ import { errorData } from '../../src/protocol/errors.ts';
 import { anyEvent } from '../../src/protocol/events.ts';
 import { findMethod } from '../../src/protocol/registry.ts';
 
-const everyScope: Principal = { principalId: 'local', scopes: ['read', 'write'] };
+const everyScope: Principal = { principalId: 'local', scopes: ['read', 'write', 'admin'] };
 
 /** A frame from the server, read and not believed. */
 export interface ServerFrame {

@@ -12,6 +12,8 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     submitPrompt: core.submitPrompt,
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,
+    backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
+    checkBackupPath: () => null,
     phase: () => core.gateway.phase(),
     subscribe: makeSubscribe({
       hub: core.hub,

@@ -57,7 +57,9 @@ export class Client {
     if (command.do === 'submit') this.#submit(command, sessionId);
     else {
       const request = this.#requestOf(command, sessionId);
-      if (request !== null) this.#ask(connection, request);
+      if (request === null) return;
+      this.#ask(connection, request);
+      if ('twice' in command && command.twice) this.#ask(1 - connection, request);
     }
   }
 
@@ -140,9 +142,13 @@ export class Client {
         const executionGeneration = (target.executionGeneration ?? 0) + command.offset;
         return { do: 'resolve', ...to, admissionId: target.admissionId, executionGeneration, action: command.action };
       }
-      case 'hold':
+      case 'hold': {
+        const { seconds = null } = command;
+        const until = seconds === null ? null : this.#site.clock.wallAfter(seconds * 1000);
+        return { do: 'hold', ...to, until };
+      }
       case 'release':
-        return { do: command.do, ...to };
+        return { do: 'release', ...to };
       case 'subscribe':
         return this.#followRequest(sessionId, command.connection);
       case 'resume':

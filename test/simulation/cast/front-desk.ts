@@ -34,7 +34,8 @@ export type Request =
       readonly executionGeneration: number;
       readonly action: 'discard' | 'retry';
     } & To)
-  | ({ readonly do: 'hold' | 'release' } & To)
+  | ({ readonly do: 'hold'; readonly until: string | null } & To)
+  | ({ readonly do: 'release' } & To)
   | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
   | ({ readonly do: 'resume'; readonly listener: Listener } & To)
   | { readonly do: 'status' };
@@ -166,7 +167,7 @@ export class FrontDesk {
         return;
       }
       case 'hold': {
-        const hold = { reason: 'a client', until: null, by: asked.principalId };
+        const hold = { reason: 'a client', until: asked.until, by: asked.principalId };
         const sent = await sessions.send(sessionId, { kind: 'hold', hold });
         clients.revised(asked, sent);
         say(sent);

@@ -46,9 +46,10 @@ export class Site {
       world,
       clock: this.clock,
       judge: this.judge,
-      window: {
+      traits: {
         windowTokens: settings.windowTokens * settings.serverShare,
         repeatsCallIds: settings.repeatsCallIds,
+        lastFault: 0,
       },
       sessionOfModel: this.#sessionOfModel,
     });
@@ -81,11 +82,12 @@ export class Site {
     });
   }
 
-  /** Which blows make sense now. */
+  /** Which blows make sense now. A kill during the start is named more than once, so that it is drawn more often. */
   possibleBlows(): readonly Blow[] {
     const blows: Blow[] = [];
     const owner = this.owner;
     if (owner !== null && !owner.frozen) blows.push('kill');
+    if (owner?.phase === 'booting' && !owner.frozen) blows.push('kill', 'kill', 'kill');
     if (owner?.frozen === false && owner.phase !== 'booting' && this.living.length === 1) blows.push('pause');
     if (owner !== null) blows.push('kill_all');
     if (this.living.some(({ frozen }) => frozen)) blows.push('wake');

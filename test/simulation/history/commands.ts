@@ -24,6 +24,8 @@ export type Command =
       readonly session: number;
       readonly key: number;
       readonly revision: number;
+      /** Also on the other connection, at once. */
+      readonly twice: boolean;
     }
   | { readonly do: 'receipt'; readonly client: number; readonly session: number; readonly key: number }
   /** `offset` is added to the session's generation: 0 hits the running turn, the others come late or too early. */
@@ -36,8 +38,11 @@ export type Command =
       /** 0: an unknown one if there is one; else one that was resolved or any. */
       readonly target: number;
       readonly offset: number;
+      readonly twice: boolean;
     }
-  | { readonly do: 'hold' | 'release'; readonly client: number; readonly session: number }
+  /** For so many seconds, or until somebody releases it. */
+  | { readonly do: 'hold'; readonly client: number; readonly session: number; readonly seconds?: number | null }
+  | { readonly do: 'release'; readonly client: number; readonly session: number }
   | {
       readonly do: 'subscribe' | 'resume';
       readonly client: number;
@@ -118,7 +123,7 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
     case 'change':
       return submit(random, to, anyKey, 1);
     case 'cancel':
-      return { do: 'cancel', ...to, key: anyKey, revision: random.below(3) };
+      return { do: 'cancel', ...to, key: anyKey, revision: random.below(3), twice: random.chance(0.3) };
     case 'receipt':
       return { do: 'receipt', ...to, key: anyKey };
     case 'interrupt':
@@ -130,10 +135,12 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
         action: random.oneOf(['discard', 'retry', 'retry']),
         target: random.below(4),
         offset: random.oneOf([0, 0, 0, 0, -1]),
+        twice: random.chance(0.2),
       };
     case 'hold':
+      return { do: 'hold', ...to, seconds: random.oneOf([null, null, 5, 500]) };
     case 'release':
-      return { do: kind, ...to };
+      return { do: 'release', ...to };
     case 'subscribe':
     case 'resume':
       return { do: kind, ...to, connection: random.below(2) };

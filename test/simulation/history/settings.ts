@@ -17,6 +17,9 @@ export interface Settings {
   readonly auxiliaryModel: boolean;
   readonly repeatsCallIds: boolean;
   readonly maxSteps: number;
+  /** Tries of one request that fails in passing, the first included. */
+  readonly maxAttempts: number;
+  readonly onOutage: 'hold' | 'continue';
   readonly maxQueuedPerSession: number;
   readonly maxConcurrentTurns: number;
   readonly maxLostStarts: number;
@@ -34,6 +37,37 @@ export interface Settings {
   readonly promptCharacters: readonly number[];
 }
 
+/** A quiet setting: for what a history that was written down before a setting existed does not say. */
+export const calmSettings: Settings = {
+  sessions: 1,
+  windowTokens: 4000,
+  outputTokens: null,
+  windowIsKnown: true,
+  serverShare: 1,
+  compression: true,
+  threshold: 0.8,
+  protectFirstN: 1,
+  protectLastN: 2,
+  inPlace: false,
+  auxiliaryModel: false,
+  repeatsCallIds: false,
+  maxSteps: 4,
+  maxAttempts: 1,
+  onOutage: 'continue',
+  maxQueuedPerSession: 20,
+  maxConcurrentTurns: 16,
+  maxLostStarts: 3,
+  maxLoadedSessions: 100,
+  maxCachedCharacters: 1_000_000,
+  onUnknown: 'hold',
+  pageSize: 100,
+  messageLimit: 200,
+  backlog: 1000,
+  failpoints: false,
+  slowCounter: false,
+  promptCharacters: [20],
+};
+
 export function drawSettings(random: Random): Settings {
   return {
     sessions: random.oneOf([1, 1, 2, 3]),
@@ -49,6 +83,8 @@ export function drawSettings(random: Random): Settings {
     auxiliaryModel: random.chance(0.3),
     repeatsCallIds: random.chance(0.2),
     maxSteps: random.oneOf([2, 4]),
+    maxAttempts: random.oneOf([1, 2, 4]),
+    onOutage: random.oneOf(['hold', 'hold', 'continue']),
     maxQueuedPerSession: random.oneOf([2, 4, 20]),
     maxConcurrentTurns: random.oneOf([1, 2, 16]),
     maxLostStarts: random.oneOf([2, 3, 3]),
@@ -90,6 +126,7 @@ export function drawRates(random: Random): FaultRates {
       usage: rate(0.4, 0.5),
       tools: rate(0.4, 0.15, 0.5),
       model: rate(0.5, 0.1, 0.4),
+      again: rate(0.3, 0.7, 0.95),
       overflow: rate(0.3, 0.1, 0.3),
       summary: rate(0.4, 0.3, 0.8),
       tool: rate(0.6, 0.3, 0.8),

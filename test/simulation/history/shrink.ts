@@ -3,47 +3,61 @@
  * separate lists, and each shrinks for itself.
  */
 import type { Chances } from '../world/decisions.ts';
+import { Random } from '../world/random.ts';
 import type { History } from './history.ts';
 
-/** Plays a history; true when it still fails in the way that is looked for. */
-export type StillFails = (history: History) => Promise<boolean>;
+/**
+ * Plays a history, with `redraw` in another order of its tasks. Answers the history as it was played when it fails in
+ * the way that is looked for, else null.
+ */
+export type PlayAgain = (history: History, redraw: Random | null) => Promise<History | null>;
 
-export async function shrink(failing: History, stillFails: StillFails, budgetMs: number): Promise<History> {
+export async function shrink(failing: History, playAgain: PlayAgain, budgetMs: number): Promise<History> {
   const endAt = performance.now() + budgetMs;
+  const random = new Random(1);
   let best = failing;
-  const attempt: Attempt = async (candidate) => {
-    if (performance.now() > endAt || sizeOf(candidate) >= sizeOf(best)) return false;
-    if (!(await stillFails(candidate))) return false;
-    best = candidate;
-    return true;
+  const attempt: Attempt = async (candidate, redraws = 0) => {
+    for (let round = 0; round <= redraws; round += 1) {
+      if (performance.now() > endAt || minimalSizeOf(candidate) >= sizeOf(best)) return false;
+      const played = await playAgain(candidate, round === 0 ? null : random);
+      if (played === null || sizeOf(played) >= sizeOf(best)) continue;
+      best = played;
+      return true;
+    }
+    return false;
   };
   for (let before = Infinity; sizeOf(best) < before && performance.now() < endAt;) {
     before = sizeOf(best);
     await shortenPicks(() => best, attempt);
+    await dropCommands(() => best, attempt);
     await dropBlows(() => best, attempt);
     await dropFaults(() => best, attempt);
-    await dropCommands(() => best, attempt);
     await moveBlows(() => best, attempt);
     await calmPicks(() => best, attempt);
   }
   return best;
 }
 
-/** Tries a candidate and keeps it as the best when it is smaller and fails. */
-type Attempt = (candidate: History) => Promise<boolean>;
+/** Tries a candidate, and so many other orders of it, and keeps what is smaller and fails as the best. */
+type Attempt = (candidate: History, redraws?: number) => Promise<boolean>;
+
+/** How often another order is tried when the written one doesn't fail any more. */
+const redrawsEach = 8;
 
 /** What a reader has to understand: commands and blows weigh most. */
-function sizeOf({ commands, chances }: History): number {
-  const unusual = chances.picks.reduce((sum, pick) => sum + (pick === 0 ? 0 : 1 + pick / 1000), 0);
+function sizeOf(history: History): number {
+  const { picks } = history.chances;
+  const unusual = picks.reduce((sum, pick) => sum + (pick === 0 ? 0 : 1 + pick / 1000), 0);
+  return minimalSizeOf(history) + mostForPicks * (unusual / (unusual + 20)) + picks.length / (picks.length + 1000);
+}
+
+/** Whatever the order is, it counts for less than a command. */
+const mostForPicks = 18;
+
+/** The size in the calmest order. */
+function minimalSizeOf({ commands, chances }: History): number {
   const blowSteps = chances.blows.reduce((sum, { step }) => sum + step / 10_000, 0);
-  return (
-    commands.length * 20 +
-    chances.blows.length * 20 +
-    blowSteps +
-    Object.keys(chances.faults).length * 10 +
-    unusual +
-    chances.picks.length / 1000
-  );
+  return commands.length * 20 + chances.blows.length * 20 + blowSteps + Object.keys(chances.faults).length * 20;
 }
 
 function withChances(history: History, chances: Partial<Chances>): History {
@@ -62,7 +76,7 @@ async function shortenPicks(best: () => History, attempt: Attempt): Promise<void
 async function dropBlows(best: () => History, attempt: Attempt): Promise<void> {
   for (let index = best().chances.blows.length - 1; index >= 0; index -= 1) {
     const { blows } = best().chances;
-    await attempt(withChances(best(), { blows: blows.toSpliced(index, 1) }));
+    await attempt(withChances(best(), { blows: blows.toSpliced(index, 1) }), redrawsEach);
   }
 }
 
@@ -83,7 +97,7 @@ async function dropFaults(best: () => History, attempt: Attempt): Promise<void> 
   await inChunks(names.length, async (from, to) => {
     const dropped = new Set(names.slice(from, to));
     const left = Object.entries(best().chances.faults).filter(([name]) => !dropped.has(name));
-    return attempt(withChances(best(), { faults: Object.fromEntries(left) }));
+    return attempt(withChances(best(), { faults: Object.fromEntries(left) }), redrawsEach);
   });
 }
 
@@ -95,7 +109,7 @@ async function dropCommands(best: () => History, attempt: Attempt): Promise<void
     if (shorter.commands.length === commands.length) return false;
     for (const by of chances.blows.length === 0 ? [0] : [0, 2, 5, 10, 20]) {
       const blows = chances.blows.map((blow) => ({ ...blow, step: Math.max(1, blow.step - by * (to - from)) }));
-      if (await attempt(withChances(shorter, { blows }))) return true;
+      if (await attempt(withChances(shorter, { blows }), redrawsEach)) return true;
     }
     return false;
   });

@@ -1,6 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { WrittenDecisions } from '../world/decisions.ts';
+import type { Random } from '../world/random.ts';
 import { drawHistory } from './history.ts';
+import { calmSettings } from './settings.ts';
 import type { Draft, History } from './history.ts';
 
 /** What `--replay` takes: `s<seed>` for a history that is drawn again, `h<…>` for one that is written down. */
@@ -19,7 +21,7 @@ export function draftOfToken(token: string): Draft {
   return draftOf(JSON.parse(text) as History); // `historyToken` wrote it
 }
 
-/** A history to be played again as it is written down. */
-export function draftOf({ settings, commands, chances }: History): Draft {
-  return { settings, commands, decisions: new WrittenDecisions(chances) };
+/** A history to be played again as it is written down; with `redraw` its tasks are picked in another order. */
+export function draftOf({ settings, commands, chances }: History, redraw: Random | null = null): Draft {
+  return { settings: { ...calmSettings, ...settings }, commands, decisions: new WrittenDecisions(chances, redraw) };
 }

@@ -95,6 +95,9 @@ export class Judge {
       );
       const blocked = session?.held === true || rows.some(({ status }) => status === 'unknown');
       const waiting = rows.find(({ status }) => status === 'queued');
+      // Where nobody waits, a hold may stay until somebody comes.
+      const forgotten = session !== null && session.heldUntil !== null && waiting !== undefined;
+      verdict.hold(!forgotten, 'P6', () => `the hold of ${sessionId} until ${session?.heldUntil} never ended`);
       verdict.hold(blocked || waiting === undefined, 'P6', () => `${nameOf(waiting)} never ran, and nothing blocks it`);
     }
   }

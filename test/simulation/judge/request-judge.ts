@@ -53,7 +53,7 @@ export class RequestJudge {
     turnRequests.set(turn.admissionId, [...earlier, exchange]);
     this.#judgeRepeat(earlier, exchange);
     verdict.hold(
-      earlier.length < 2 * limits.maxSteps,
+      earlier.length < limits.maxSteps * (limits.maxAttempts + 1),
       'P13',
       () => `${nameOf(row)} sent ${earlier.length + 1} requests`,
     );
@@ -62,7 +62,10 @@ export class RequestJudge {
     verdict.hold(underWay.size <= limits.maxConcurrentTurns, 'P13', () => `${underWay.size} turn requests at once`);
   }
 
-  /** A turn asks again only after an answer that asks for tools, or after an overflow; and never in another life. */
+  /**
+   * A turn asks again only after an answer that asks for tools, or when nothing of the failed try is stored: after an
+   * overflow, an empty answer, a failure that passes. And never in another life.
+   */
   #judgeRepeat(earlier: readonly Exchange[], exchange: Exchange): void {
     const { verdict } = this.#books;
     const last = earlier.at(-1);
@@ -73,7 +76,14 @@ export class RequestJudge {
       () => `${exchange.turn?.admissionId} was sent again, in ${exchange.process.name} after ${last.process.name}`,
     );
     const { end } = last;
-    const goesOn = end?.kind === 'finished' ? end.toolCalls > 0 : end?.reason === 'context_overflow';
+    const saidNothing = last.said.join('').trim() === '';
+    const goesOn =
+      end?.kind === 'finished'
+        ? end.toolCalls > 0 || saidNothing
+        : end?.reason === 'context_overflow' || end?.passes === true;
+    const tries = earlier.length - earlier.findLastIndex(isStepDone);
+    const { maxAttempts } = this.#books.limits;
+    verdict.hold(tries <= maxAttempts + 1, 'P13', () => `${exchange.turn?.admissionId} tried a step ${tries} times`);
     verdict.hold(goesOn, 'P4', () => `${exchange.turn?.admissionId} was sent again after ${JSON.stringify(end)}`);
   }
 
@@ -124,6 +134,10 @@ export class RequestJudge {
     const most = 3 * 2 * limits.maxSteps * limits.maxLostStarts;
     verdict.hold(count <= most, 'P13', () => `${count} summary requests in one turn`);
   }
+}
+
+function isStepDone({ end }: Exchange): boolean {
+  return end?.kind === 'finished' && end.toolCalls > 0;
 }
 
 /** Every tool call has its result right behind it and every result its call; the user speaks first; nothing is empty. */

@@ -66,6 +66,9 @@ export interface EventRow {
   readonly callId?: string;
   /** Of `turn.settled`. */
   readonly outcome?: string;
+  readonly failure?: { readonly reason: string } | null;
+  /** Of `session.held`. */
+  readonly hold?: { readonly reason: string };
 }
 
 /** What belongs to a session as a whole. */
@@ -74,6 +77,8 @@ export interface SessionRow {
   readonly revision: number;
   readonly executionGeneration: number;
   readonly held: boolean;
+  /** When the hold ends by itself. */
+  readonly heldUntil: string | null;
   readonly tipId: string;
   /** The compression that has begun and has no end yet. */
   readonly openCompression: { readonly compressionId: string; readonly epoch: number } | null;
@@ -105,6 +110,8 @@ export interface JudgedLimits {
   readonly maxLostStarts: number;
   readonly maxConcurrentTurns: number;
   readonly maxSteps: number;
+  readonly maxAttempts: number;
+  readonly onOutage: 'hold' | 'continue';
   readonly onUnknown: 'hold' | 'discard';
   readonly windowTokens: number;
   /** What the schemas of the tools cost in each request. */
@@ -145,4 +152,10 @@ export type ExchangeEnd =
       /** Input and output together, as far as the server says; 0 when it doesn't. */
       readonly reportedTokens: number;
     }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** Whether it may be tried again in the same turn. */
+      readonly passes?: boolean | undefined;
+      readonly retryAfterMs?: number | undefined;
+    };

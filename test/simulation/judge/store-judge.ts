@@ -88,8 +88,9 @@ export class StoreJudge {
     const past = moments.get(sessionId) ?? [];
     moments.set(sessionId, past);
     let moment = past.at(-1) ?? beforeEverything;
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
       if (event.type === 'turn.started') this.#judgeTurnOrder(moment, event);
+      if (event.type === 'turn.settled') this.#judgeOutage(moment, event, events[index + 1]);
       moment = momentAfter(moment, event);
       past.push(moment);
     }
@@ -103,6 +104,20 @@ export class StoreJudge {
         life.position === row.position;
       verdict.hold(same, 'P5', () => `${nameOf(row)} is not what its events say: ${JSON.stringify(life)}`);
     }
+  }
+
+  /** An outage that would burn the prompts behind it holds them, where that is asked for; nothing else does. */
+  #judgeOutage({ admissions, held }: Moment, settled: EventRow, next: EventRow | undefined): void {
+    const { verdict, limits } = this.#books;
+    const waits = [...admissions.values()].some(({ status }) => status === 'queued');
+    const isOutage = outages.has(settled.failure?.reason ?? '');
+    const mustHold = limits.onOutage === 'hold' && isOutage && waits && !held;
+    const holds = next?.type === 'session.held' && next.hold?.reason.startsWith('outage') === true;
+    verdict.hold(
+      holds === mustHold,
+      'P6',
+      () => `${settled.admissionId} failed: ${settled.failure?.reason}, and the queue ${holds ? 'is' : 'is not'} held`,
+    );
   }
 
   /** The next turn is the one that waits at the lowest position, and nothing blocks it at that moment. */
@@ -147,6 +162,8 @@ export class StoreJudge {
     });
   }
 }
+
+const outages = new Set(['auth', 'rate_limited', 'unavailable']);
 
 const terminalEvents = new Set(['admission.cancelled', 'turn.settled', 'turn.resolved']);
 

@@ -60,9 +60,9 @@ export class JudgedStream {
     },
   ): void {
     if (delta.type !== 'message.delta' || !isOwner(this.#books, process)) return;
-    const exchange = this.#books.turnRequests.get(delta.admissionId)?.at(-1);
-    const said = exchange?.said.join('') ?? '';
-    const isTrue = said.slice(delta.offset, delta.offset + delta.text.length) === delta.text;
+    const { offset, text } = delta;
+    const exchanges = this.#books.turnRequests.get(delta.admissionId) ?? [];
+    const isTrue = exchanges.some(({ said }) => said.join('').slice(offset, offset + text.length) === text);
     this.#books.verdict.hold(isTrue, 'P5', () => `a delta of ${delta.admissionId} says what nobody said`);
   }
 }

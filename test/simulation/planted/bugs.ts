@@ -55,7 +55,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'claims-behind-unknown',
     within: 300,
-    breaks: ['P3'],
+    breaks: ['P3', 'P5'],
     patches: [
       {
         file: 'core/domain/session/state.ts',
@@ -141,9 +141,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'recovery-wakes-nobody',
     within: 300,
     breaks: ['P6'],
-    patches: [
-      { file: 'core/use-cases/gateway.ts', from: `if (state !== null) scheduler.consider(sessionId, state);`, to: '' },
-    ],
+    patches: [{ file: 'core/use-cases/gateway.ts', from: `if (state !== null) consider(sessionId, state);`, to: '' }],
   },
   {
     name: 'recovery-stops-at-the-first-session',
@@ -388,10 +386,46 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'outage-burns-the-queue',
+    within: 500,
+    breaks: ['P6'],
+    patches: [
+      {
+        file: 'core/domain/turn/settle.ts',
+        from: `command.holdOnOutage ? outageHold(state, failure, context.now) : null`,
+        to: `command.holdOnOutage && failure === null ? outageHold(state, failure, context.now) : null`,
+      },
+    ],
+  },
+  {
+    name: 'hold-without-its-end-after-a-restart',
+    within: 3000,
+    breaks: ['P6'],
+    patches: [
+      {
+        file: 'core/use-cases/gateway.ts',
+        from: `if (state !== null) consider(sessionId, state);`,
+        to: `if (state !== null) scheduler.consider(sessionId, state);`,
+      },
+    ],
+  },
+  {
+    name: 'request-tried-for-ever',
+    within: 500,
+    breaks: ['P13', 'rest'],
+    patches: [
+      {
+        file: 'core/domain/model/retry.ts',
+        from: `if (!failure.retryable || attempts >= policy.maxAttempts) return { kind: 'give_up', failure };`,
+        to: `if (!failure.retryable) return { kind: 'give_up', failure };`,
+      },
+    ],
+  },
   // What follows was once in the core and was found by the simulator.
   {
     name: 'command-lost-between-two-looks-at-the-mailbox',
-    within: 300,
+    within: 1500,
     breaks: ['P6'],
     patches: [
       {

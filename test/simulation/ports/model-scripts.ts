@@ -10,42 +10,46 @@ export type ModelStep =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly call: ToolCall }
   | { readonly kind: 'finish'; readonly finishReason: FinishReason; readonly usage: Usage | null }
-  | { readonly kind: 'fail'; readonly reason: FailureKind; readonly usage?: Usage }
+  | {
+      readonly kind: 'fail';
+      readonly reason: FailureKind;
+      /** Whether the adapter takes it for something that passes, and how long it should be waited for. */
+      readonly passes?: boolean;
+      readonly retryAfterMs?: number;
+    }
   /** Says nothing more until the adapter gives up. */
   | { readonly kind: 'hang' }
   /** The adapter itself breaks, or ends without a result. */
   | { readonly kind: 'throw' }
   | { readonly kind: 'vanish' };
 
-export interface ServerWindow {
+/** How a server is, and what it did last. */
+export interface ServerTraits {
   /** The tokens that the server really takes, whatever the catalogue says. */
   readonly windowTokens: number;
   /** Whether it gives every answer's calls the same ids again, as some local servers do. */
   readonly repeatsCallIds: boolean;
+  /** The last fault: an outage lasts for more than one request. */
+  lastFault: number;
 }
 
 /** Decides what becomes of a request. The calmest of all is a short answer. */
 export function scriptFor(
   request: Pick<ModelRequest, 'purpose' | 'messages'>,
   number: number,
-  server: ServerWindow,
+  server: ServerTraits,
   decisions: Decisions,
 ): readonly ModelStep[] {
   const tokens = tokensOf(request.messages);
   const overflow = decisions.fault('overflow', 2) === 1 || tokens > server.windowTokens;
   if (request.purpose === 'summary') return summaryScript(number, overflow, decisions);
   const tools = decisions.fault('tools', toolScripts.length);
-  const bad = decisions.fault('model', modelFaults.length);
+  const again = decisions.fault('again', 2) === 1;
+  const bad = decisions.fault('model', modelFaults.length) || (again ? server.lastFault : 0);
+  server.lastFault = bad;
   const length = decisions.fault('long', answerLengths.length);
   const reported = decisions.fault('usage', reports.length);
-  if (overflow)
-    return [
-      {
-        kind: 'fail',
-        reason: 'context_overflow',
-        usage: { inputTokens: tokens, outputTokens: 0, totalTokens: tokens },
-      },
-    ];
+  if (overflow) return [{ kind: 'fail', reason: 'context_overflow' }];
   const usage = reports[reported]?.(tokens) ?? null;
   if (tools > 0) return toolScripts[tools]?.(server.repeatsCallIds ? 'call' : `call-${number}`, usage) ?? [];
   const text = answerText(number, answerLengths[length] ?? 0);
@@ -71,8 +75,8 @@ const answers: Answer = (text, usage) => [
 ];
 
 const failsAs =
-  (reason: FailureKind): Answer =>
-  () => [{ kind: 'fail', reason }];
+  (reason: FailureKind, more: { readonly passes?: boolean; readonly retryAfterMs?: number } = {}): Answer =>
+  () => [{ kind: 'fail', reason, ...more }];
 
 /** The first is no fault. */
 const modelFaults: readonly Answer[] = [
@@ -81,10 +85,16 @@ const modelFaults: readonly Answer[] = [
   () => [{ kind: 'hang' }],
   (text) => [
     { kind: 'text', text },
+    { kind: 'fail', reason: 'cut_off', passes: true },
+  ],
+  (text) => [
+    { kind: 'text', text },
     { kind: 'fail', reason: 'cut_off' },
   ],
   (text) => [{ kind: 'text', text: text.slice(0, 5) }, { kind: 'vanish' }],
-  failsAs('rate_limited'),
+  failsAs('rate_limited', { passes: true, retryAfterMs: 1500 }),
+  failsAs('rate_limited', { passes: true, retryAfterMs: 90_000 }),
+  failsAs('unavailable', { passes: true }),
   failsAs('unavailable'),
   failsAs('auth'),
   failsAs('bad_request'),

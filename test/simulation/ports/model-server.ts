@@ -5,7 +5,7 @@ import type { SimulatedClock } from '../world/simulated-clock.ts';
 import type { Owner, World } from '../world/world.ts';
 import { Channel } from './channel.ts';
 import { scriptFor } from './model-scripts.ts';
-import type { ModelStep, ServerWindow } from './model-scripts.ts';
+import type { ModelStep, ServerTraits } from './model-scripts.ts';
 
 /** How long an adapter waits for a silent server, in milliseconds. */
 const stallMs = 60_000;
@@ -20,7 +20,7 @@ export class ModelServer {
   readonly #world: World;
   readonly #clock: SimulatedClock;
   readonly #judge: Judge;
-  readonly #window: ServerWindow;
+  readonly #traits: ServerTraits;
   readonly #sessionOfModel: ReadonlyMap<string, string>;
   #count = 0;
 
@@ -28,13 +28,13 @@ export class ModelServer {
     readonly world: World;
     readonly clock: SimulatedClock;
     readonly judge: Judge;
-    readonly window: ServerWindow;
+    readonly traits: ServerTraits;
     readonly sessionOfModel: ReadonlyMap<string, string>;
   }) {
     this.#world = deps.world;
     this.#clock = deps.clock;
     this.#judge = deps.judge;
-    this.#window = deps.window;
+    this.#traits = deps.traits;
     this.#sessionOfModel = deps.sessionOfModel;
   }
 
@@ -69,7 +69,7 @@ export class ModelServer {
     };
     signal.addEventListener('abort', abort);
     this.#world.add(asker, `${name} arrives`, () => {
-      if (exchange.end === null) play(scriptFor(request, exchange.number, this.#window, this.#world.decisions));
+      if (exchange.end === null) play(scriptFor(request, exchange.number, this.#traits, this.#world.decisions));
     });
     return channel;
   }
@@ -96,7 +96,7 @@ export class ModelServer {
         break;
       }
       case 'fail':
-        end({ kind: 'failed', reason: step.reason });
+        end({ kind: 'failed', reason: step.reason, passes: step.passes, retryAfterMs: step.retryAfterMs });
         break;
       case 'hang':
         this.#clock.after(asker, stallMs, () => end({ kind: 'failed', reason: 'stalled' }));
@@ -136,9 +136,9 @@ function failed(result: ExchangeEnd): ModelEvent | null {
   const failure = {
     reason: result.reason as FailureReason, // the scripts name kinds of failures only
     message: `The server said ${result.reason}.`,
-    retryable: false,
+    retryable: result.passes ?? false,
     providerStatus: null,
-    retryAfterMs: null,
+    retryAfterMs: result.retryAfterMs ?? null,
   };
   return { kind: 'failed', failure, learnt: null, usage: null };
 }

@@ -23,6 +23,7 @@ function sessionRow(tables: MemoryTables, sessionId: string): SessionRow | null 
     revision: state.revision,
     executionGeneration: state.executionGeneration,
     held: state.hold !== null,
+    heldUntil: state.hold?.until ?? null,
     tipId: state.lineage.tipId,
     openCompression: state.lineage.open,
   };

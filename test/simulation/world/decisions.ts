@@ -98,22 +98,31 @@ export class DrawnDecisions implements Decisions {
   }
 }
 
-/** Decides what was written down. */
+/**
+ * Decides what was written down. With `redraw` the picks are drawn anew, mostly calm ones: the same commands, faults and
+ * blows in another order.
+ */
 export class WrittenDecisions implements Decisions {
-  readonly made: Chances;
+  readonly #chances: Chances;
+  readonly #redraw: Random | null;
   readonly #asked = new Map<string, number>();
   readonly #blows: ReadonlyMap<number, Blow>;
-  #picked = 0;
+  readonly #picks: number[] = [];
   #calm = false;
 
-  constructor(chances: Chances) {
-    this.made = chances;
+  constructor(chances: Chances, redraw: Random | null = null) {
+    this.#chances = chances;
+    this.#redraw = redraw;
     this.#blows = new Map(chances.blows.map(({ step, blow }) => [step, blow]));
   }
 
+  get made(): Chances {
+    return this.#redraw === null ? this.#chances : { ...this.#chances, picks: this.#picks };
+  }
+
   pick(count: number): number {
-    const index = this.made.picks[this.#picked] ?? 0;
-    this.#picked += 1;
+    const index = this.#redraw === null ? this.#written() : this.#drawn(this.#redraw, count);
+    this.#picks.push(index);
     return index % count;
   }
 
@@ -121,7 +130,7 @@ export class WrittenDecisions implements Decisions {
     if (this.#calm) return 0;
     const asked = this.#asked.get(name) ?? 0;
     this.#asked.set(name, asked + 1);
-    return (this.made.faults[`${name}#${asked}`] ?? 0) % options;
+    return (this.#chances.faults[`${name}#${asked}`] ?? 0) % options;
   }
 
   blowAfter(step: number, allowed: readonly Blow[]): Blow | null {
@@ -131,5 +140,13 @@ export class WrittenDecisions implements Decisions {
 
   calmDown(): void {
     this.#calm = true;
+  }
+
+  #written(): number {
+    return this.#chances.picks[this.#picks.length] ?? 0;
+  }
+
+  #drawn(random: Random, count: number): number {
+    return random.chance(0.5) ? 0 : random.below(count);
   }
 }

@@ -17,14 +17,15 @@ export class SimulatedClock {
   /** The clock as a process sees it: its sleeps end with it. */
   of(owner: Owner): Clock {
     return {
-      now: () => new Date(this.#wallOffsetMs + this.#elapsedMs).toISOString(),
+      now: () => this.wallAfter(0),
       monotonicMs: () => this.#elapsedMs,
       sleep: (ms, signal) => this.#sleep(owner, ms, signal),
     };
   }
 
-  get sleeping(): boolean {
-    return this.#sleepers.some(({ owner }) => owner.alive && !owner.frozen);
+  /** What the wall clock says in so many milliseconds if nobody moves it. */
+  wallAfter(ms: number): string {
+    return new Date(this.#wallOffsetMs + this.#elapsedMs + ms).toISOString();
   }
 
   /** Wakes when the time has come, as `sleep` does; for what is outside of every process, too. */

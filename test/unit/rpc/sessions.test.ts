@@ -37,7 +37,7 @@ describe('a connection', () => {
             instance_id: 'instance-1',
             store_id: 'store-1',
             principal: 'local',
-            scopes: ['read', 'write'],
+            scopes: ['read', 'write', 'admin'],
             limits: { max_frame_bytes: 4_194_304, max_batch: 50, max_json_depth: 64 },
           },
         },

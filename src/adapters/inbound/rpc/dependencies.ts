@@ -4,6 +4,7 @@ import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
 import type { SubmitPrompt } from '../../../core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../../../core/use-cases/subscribe.ts';
+import type { Backups } from '../../../core/ports/backups.ts';
 import type { Clock } from '../../../core/ports/clock.ts';
 import type { EventHub } from '../../../core/ports/event-hub.ts';
 import type { IdSource } from '../../../core/ports/id-source.ts';
@@ -23,6 +24,9 @@ export interface RpcDependencies {
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;
   readonly readGatewayStatus: ReadGatewayStatus;
+  readonly backups: Backups;
+  /** Why no backup may be written to a path, in a sentence; null when one may. */
+  readonly checkBackupPath: (path: string) => string | null;
   readonly hub: EventHub;
   readonly ids: IdSource;
   readonly clock: Clock;

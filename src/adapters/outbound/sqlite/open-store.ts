@@ -91,7 +91,8 @@ export function judgeStore(
   return { facts, verdict };
 }
 
-function requireUndamaged(path: string): void {
+/** Looks at all of a store. */
+export function requireUndamaged(path: string): void {
   const [damage] = findDamage(path, 'integrity_check');
   if (damage === undefined) return;
   throw new StoreOpenError(
@@ -214,17 +215,19 @@ const openErrors: readonly (readonly [codes: RegExp, kind: StoreOpenErrorKind, a
   ],
 ];
 
-/** Runs what opens a store, and turns the errors of SQLite and of the file system into a `StoreOpenError`. */
-export function openingErrors<T>(path: string, open: () => T): T {
+function openingErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (error instanceof StoreOpenError) throw error;
-    const code = sqliteCodeOf(error);
-    const reason = error instanceof Error ? error.message : String(error);
-    const [, kind, advice] = openErrors.find(([codes]) => codes.test(code)) ?? ['', 'io' as const, "can't be opened."];
-    throw new StoreOpenError(kind, `${path} ${advice} (${code === '' ? reason : `${code}: ${reason}`})`, {
-      cause: error,
-    });
+    throw openError(path, error);
   }
+}
+
+/** What an error of SQLite or of the file system means for whoever wants to open the database at `path`. */
+export function openError(path: string, error: unknown): StoreOpenError {
+  if (error instanceof StoreOpenError) return error;
+  const code = sqliteCodeOf(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const [, kind, advice] = openErrors.find(([codes]) => codes.test(code)) ?? ['', 'io' as const, "can't be opened."];
+  return new StoreOpenError(kind, `${path} ${advice} (${code === '' ? reason : `${code}: ${reason}`})`, { cause: error });
 }

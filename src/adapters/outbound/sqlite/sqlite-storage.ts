@@ -32,4 +32,6 @@ export interface ServedStorage extends SqliteStorage {
    * meanwhile.
    */
   findDamage(): Promise<readonly string[]>;
+  /** Resolves when the next owner will know of the damage that was met, if any was. */
+  noted(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { MaintenanceApi } from './maintenance-worker.ts';
 import type { ReaderApi } from './reader-worker.ts';
 import { WorkerChannel } from './worker-channel.ts';
 import type { WriterApi } from './writer-worker.ts';
@@ -20,7 +21,12 @@ export async function terminateStorageThreads(threads: StorageThreads): Promise<
   await Promise.all([threads.reader.terminate(), threads.writer.terminate()]);
 }
 
-function startWorker(name: 'writer-worker' | 'reader-worker'): Worker {
+/** A thread for one long task. Whoever starts it ends it. */
+export function startMaintenanceThread(): WorkerChannel<MaintenanceApi> {
+  return new WorkerChannel<MaintenanceApi>(startWorker('maintenance-worker'));
+}
+
+function startWorker(name: 'writer-worker' | 'reader-worker' | 'maintenance-worker'): Worker {
   const fromSources = import.meta.url.endsWith('.ts');
   const url = new URL(`./${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
   return new Worker(url, { name: `holdfast ${name}`, ...(fromSources ? { execArgv: loaderOfSources() } : {}) });

@@ -1,47 +1,50 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { EpochTable } from './epoch-table.ts';
+import type { BackupOutcome } from '../../../core/ports/backups.ts';
 import { syncFolder } from './high-water-mark.ts';
+import { inspectStore } from './inspect-store.ts';
 import { findDamageIn } from './verify-store.ts';
 
-export interface StoreCopy {
-  readonly bytes: number;
-  readonly storeId: string;
-  readonly epoch: number;
-  readonly commits: number;
-}
-
-/** Why there is no copy: a sentence for an operator. */
-export class CopyError extends Error {
-  override readonly name = 'CopyError';
-}
+/** `damaged`: the copy did not pass its check, and was removed. */
+export type CopyOutcome = BackupOutcome | { readonly kind: 'damaged'; readonly damage: string };
 
 /** Between two steps of this size the thread looks at its other calls. */
 const pagesPerStep = 4_096;
 
 /**
- * Copies a store that is in use to `target`, which must not exist. It is written under another name, made one file
- * without a log, checked and synced, and gets its name last. Throws a `CopyError`, and then leaves nothing behind.
+ * Copies a store, which may be in use, to `target`, which must not exist. It is written under another name, made one
+ * file without a log, checked and synced, and gets its name last. When it fails it leaves nothing behind.
  */
-export async function copyStore(path: string, target: string): Promise<StoreCopy> {
-  const temporary = join(dirname(target), temporaryNameOf(target));
+export async function copyStore(path: string, target: string): Promise<CopyOutcome> {
+  if (existsSync(target)) return failed(`${target} exists already.`);
+  const temporary = temporaryNameOf(target);
   try {
-    if (existsSync(target)) throw new CopyError(`${target} exists already.`);
     createPrivateFile(temporary);
     await copyPages(path, temporary);
-    const copy = finish(temporary);
+    const [damage] = finishCopy(temporary, 'quick_check');
+    if (damage !== undefined) return { kind: 'damaged', damage };
+    const facts = inspectStore(temporary, { busyTimeoutMs: 0 });
+    if (facts === null) return failed(`There is no store at ${path}.`);
+    const bytes = statSync(temporary).size;
     publish(temporary, target);
-    return copy;
+    const { storeId, epoch, commits } = facts;
+    return { kind: 'done', backup: { path: target, bytes, storeId, epoch, commits } };
   } catch (error) {
+    return failed(isTaken(error) ? `${target} exists already.` : `${target} can't be written: ${reasonOf(error)}.`);
+  } finally {
     removeCopy(temporary);
-    throw error instanceof CopyError ? error : new CopyError(`${target} can't be written: ${reasonOf(error)}.`, { cause: error });
   }
 }
 
-/** The name that a copy has until it is complete. A copy whose process died is found and replaced by the next one. */
+/** The name that this process gives to a copy until it is complete. */
 export function temporaryNameOf(target: string): string {
-  return `.${basename(target)}.incomplete`;
+  return join(dirname(target), `.${basename(target)}.${String(process.pid)}.incomplete`);
+}
+
+export function createPrivateFile(path: string): void {
+  removeCopy(path);
+  closeSync(openSync(path, 'wx', 0o600));
 }
 
 /**
@@ -59,58 +62,62 @@ export async function copyPages(path: string, target: string): Promise<void> {
   }
 }
 
-/** Turns the pages into one file that needs no log, and looks at all of them. */
-function finish(path: string): StoreCopy {
+/** Makes a copy one file that needs no log, and syncs it. Answers what is wrong with it. */
+export function finishCopy(path: string, check: 'quick_check' | 'integrity_check'): readonly string[] {
   const db = new Database(path, { fileMustExist: true });
-  let copy: Omit<StoreCopy, 'bytes'>;
   try {
-    makeOneFile(db);
-    const [damage] = findDamageIn(db, 'quick_check');
-    if (damage !== undefined) throw new CopyError(`The store is damaged, so the copy is too (${damage}); it was removed.`);
-    const epoch = new EpochTable(db);
-    copy = { storeId: epoch.storeId(), epoch: epoch.current(), commits: epoch.commits() };
+    db.pragma('journal_mode = DELETE');
+    return findDamageIn(db, check);
   } finally {
     db.close();
+    chmodSync(path, 0o600);
+    syncFile(path);
   }
-  chmodSync(path, 0o600);
-  syncFile(path);
-  return { ...copy, bytes: statSync(path).size };
 }
 
-export function makeOneFile(db: Database.Database): void {
-  db.pragma('journal_mode = DELETE');
+/** Removes a copy that came to nothing, as far as it goes: why it came to nothing may also be why it can't be removed. */
+export function removeCopy(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) {
+    try {
+      rmSync(path + suffix, { force: true });
+    } catch {
+      // The caller says what went wrong before this.
+    }
+  }
 }
 
 /** Gives the copy its name. A link, unlike a rename, fails when somebody else was faster. */
 function publish(temporary: string, target: string): void {
   try {
     linkSync(temporary, target);
-    rmSync(temporary);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    if (code === 'EEXIST') throw new CopyError(`${target} exists already.`, { cause: error });
-    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(String(code))) throw error;
-    renameSync(temporary, target); // a file system without links
+    if (!withoutLinks.has(codeOf(error))) throw error;
+    renameSync(temporary, target);
   }
   syncFolder(dirname(target));
 }
 
-export function createPrivateFile(path: string): void {
-  removeCopy(path);
-  closeSync(openSync(path, 'wx', 0o600));
-}
+const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
-export function removeCopy(path: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
-}
-
-export function syncFile(path: string): void {
+function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+function failed(reason: string): BackupOutcome {
+  return { kind: 'failed', reason };
+}
+
+function isTaken(error: unknown): boolean {
+  return codeOf(error) === 'EEXIST';
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function reasonOf(error: unknown): string {

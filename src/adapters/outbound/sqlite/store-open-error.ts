@@ -6,6 +6,7 @@
  * - `tail_missing`: commits that were acknowledged are not there.
  * - `older_file`: the database file is older than the log beside it.
  * - `other_store`: the database and the mark beside it are of different stores.
+ * - `no_backup`: what is to be restored is no backup.
  * - `foreign`: a database of another program.
  * - `newer_schema`: written by a newer version of this program.
  * - `wrong_owner`, `unwritable`: the folder or the file may not be used by this user.
@@ -20,6 +21,7 @@ export type StoreOpenErrorKind =
   | 'tail_missing'
   | 'older_file'
   | 'other_store'
+  | 'no_backup'
   | 'foreign'
   | 'newer_schema'
   | 'wrong_owner'

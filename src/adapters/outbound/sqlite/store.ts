@@ -32,7 +32,7 @@ export class SqliteStore {
   readonly #events: EventsTable;
   readonly #appendAll: Database.Transaction<(requests: readonly AppendRequest[]) => AppendedBatch>;
   readonly #write: Database.Transaction<(events: readonly SessionEvent[]) => void>;
-  #commits: number;
+  #commits: number | null = null;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -48,7 +48,7 @@ export class SqliteStore {
     this.#appendAll = db.transaction((requests) => {
       const epoch = this.#epoch.current();
       const outcomes = requests.map((request) => this.#append(request, epoch));
-      return { outcomes, commits: outcomes.some(isCommitted) ? this.#epoch.countCommit() : this.#commits };
+      return { outcomes, commits: outcomes.some(isCommitted) ? this.#epoch.countCommit() : this.commits };
     });
     // Inside `#appendAll` this transaction is a savepoint (W3).
     this.#write = db.transaction((events) => {
@@ -57,12 +57,11 @@ export class SqliteStore {
         this.#events.insert(event);
       }
     });
-    this.#commits = this.#epoch.commits();
   }
 
   /** The number of the newest commit. */
   get commits(): number {
-    return this.#commits;
+    return (this.#commits ??= this.#epoch.commits());
   }
 
   appendBatch(requests: readonly AppendRequest[]): readonly AppendOutcome[] {

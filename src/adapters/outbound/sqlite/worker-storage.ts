@@ -1,7 +1,11 @@
+import { FailStop } from './fail-stop.ts';
+import { Maintenance } from './maintenance.ts';
+import { storePath } from './open-store.ts';
+import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { makeSqliteQueries } from './sqlite-queries.ts';
-import type { SqliteStorage, SqliteStorageOptions } from './sqlite-storage.ts';
+import type { ServedStorage, SqliteStorageOptions } from './sqlite-storage.ts';
 import { startStorageThreads, terminateStorageThreads } from './storage-threads.ts';
 import type { StorageThreads } from './storage-threads.ts';
 
@@ -17,14 +21,14 @@ const defaultBusyTimeoutMs = 50;
 export async function openWorkerStorage(
   options: SqliteStorageOptions,
   ownThreads?: StorageThreads,
-): Promise<SqliteStorage> {
-  const { onBatch, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
+): Promise<ServedStorage> {
+  const { onBatch, onFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
   const threads = ownThreads ?? startStorageThreads();
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
-    const storeId = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
+    const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
     await threads.reader.call('open', { home: options.home, busyTimeoutMs });
-    return workerStorage({ storeId, threads, end, onBatch });
+    return workerStorage({ storeId, opening, path: storePath(options.home), threads, end, onBatch, onFailure });
   } catch (error) {
     await end();
     throw error;
@@ -32,28 +36,48 @@ export async function openWorkerStorage(
 }
 
 interface OpenedThreads {
+  readonly onBatch: SqliteStorageOptions['onBatch'] | undefined;
+  readonly onFailure: SqliteStorageOptions['onFailure'] | undefined;
   readonly storeId: string;
+  readonly opening: Opening;
+  readonly path: string;
   readonly threads: StorageThreads;
   readonly end: () => Promise<void>;
-  readonly onBatch: SqliteStorageOptions['onBatch'];
 }
 
-function workerStorage({ storeId, threads: { writer, reader }, end, onBatch }: OpenedThreads): SqliteStorage {
+function workerStorage(opened: OpenedThreads): ServedStorage {
+  const { storeId, opening, path, end, onBatch, onFailure } = opened;
+  const { writer, reader } = opened.threads;
+  const failStop = new FailStop();
+  const maintenance = new Maintenance(path, failStop);
   // TypeScript can't see that the answer to a method is that method's answer.
-  const read: ReadCall = (method, ...args) => reader.call('read', method, args) as never;
+  const read: ReadCall = (method, ...args) => failStop.watch(reader.call('read', method, args)) as never;
   const ledger = new SqliteLedger({
     read,
+    failStop,
     takeOwnership: (owner) => writer.call('takeOwnership', owner),
     appendBatch: (requests) => {
       onBatch?.(requests.length);
       return writer.call('appendBatch', requests);
     },
   });
+  let noted = Promise.resolve();
+  failStop.onFailure((error) => {
+    // If this fails too, the next owner has no worse a start than after any other death.
+    if (error.kind === 'corrupt') noted = writer.call('suspect').catch(() => undefined);
+    onFailure?.(error);
+  });
   return {
     storeId,
+    opening,
     ledger,
     queries: makeSqliteQueries(read),
+    backups: maintenance,
+    findDamage: () => maintenance.findDamage(),
+    noted: () => noted,
     async close() {
+      failStop.retire();
+      await maintenance.close();
       await ledger.close();
       try {
         // The reader first: while it has the file open the write-ahead log can't be removed.

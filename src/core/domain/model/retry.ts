@@ -16,7 +16,7 @@ export type RetryDecision =
 
 /**
  * Whether to try again, and when. The provider's own wish (Retry-After) is followed exactly; without one the wait
- * doubles with each try, with full jitter: `jitter` is a random number from 0 to 1. A wish beyond the limit ends the
+ * doubles with each try, of which a random half is left out: `jitter` is a random number from 0 to 1. A wish beyond the limit ends the
  * turn with the time in its failure, so that a person or the queue's hold can decide.
  */
 export function decideRetry(

@@ -162,13 +162,20 @@ describe('retrying an unknown turn', () => {
     expect(after.open).toEqual([retry, anAdmission({ seq: 2 })]);
   });
 
-  test('puts it before a follower that was moved in front of the queue', () => {
-    const moved = queued(2, { position: place(1) + 2 });
-    const { after } = given(created(), queued(1), moved, started(1), prompted(1), lost(1)).when(
+  test.each([
+    ['far behind the old place', place(1) + 2, place(1) + 1],
+    ['just behind the old place', place(1) + 1, place(1)],
+    ['at the old place', place(1), place(1) - 1],
+    ['before the old place', place(1) - 5, place(1) - 6],
+  ])('puts it before a follower that was moved to the front, %s', (_where, position, expected) => {
+    const { after } = given(created(), queued(1), queued(2, { position }), started(1), prompted(1), lost(1)).when(
       resolveUnknown(1, { action: 'retry' }),
     );
 
-    expect(after.open.map(({ admissionId }) => admissionId)).toEqual(['admission-of-retry', 'admission-2']);
+    expect(after.open.map((open) => [open.admissionId, open.position])).toEqual([
+      ['admission-of-retry', expected],
+      ['admission-2', position],
+    ]);
   });
 
   test('is exempt from the limit of the queue', () => {

@@ -11,6 +11,7 @@ describe('a text counts as a summary', () => {
     ['text in another language', '用户想要一个解析器。'],
     ['text that speaks of an error', 'The build failed with "error: missing semicolon"; it was fixed.'],
     ['a long text that begins as an error does', `Error: ${'the user asked about this error. '.repeat(20)}`],
+    ['a text of more than 500 characters that begins as an error does', `Error: ${'x'.repeat(494)}`],
     ['JSON that says nothing of an error', '{"objective":"a parser"}'],
     ['text with white space around it', '\n  A parser.  \n'],
   ])('%s', (_what, text) => {
@@ -36,6 +37,7 @@ describe('a text is no summary', () => {
     ['an error in JSON', { text: '{"error": {"message": "overloaded"}}' }, errorText],
     ['an error page', { text: '<!DOCTYPE html><html><body>502</body></html>' }, errorText],
     ['an error line', { text: 'Error: upstream timed out' }, errorText],
+    ['an error line of 500 characters', { text: `Error: ${'x'.repeat(493)}` }, errorText],
     ['a server’s apology', { text: 'Internal Server Error' }, errorText],
     ['a stack trace', { text: 'Traceback (most recent call last):\n  File "x.py"' }, errorText],
   ])('%s', (_what, overrides, why) => {

@@ -21,7 +21,7 @@ function forEveryPlan(check: (plan: CompressionPlan, input: PlanInput) => void):
     fc.property(anInput, (input) => {
       for (const plan of planCompression(deepFreeze(structuredClone(input)))) check(plan, input);
     }),
-    { numRuns: 300 },
+    { numRuns: 80 },
   );
 }
 
@@ -87,7 +87,7 @@ describe('the rungs of one transcript', () => {
       fc.property(anInput, (input) => {
         check(planCompression(input), input);
       }),
-      { numRuns: 300 },
+      { numRuns: 80 },
     );
 
   test('keep less and less of the tail, first with a head and then without', () => {
@@ -143,7 +143,7 @@ test('however often a session is compressed, its earlier summary is updated and 
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 80 },
   );
 });
 
@@ -158,7 +158,7 @@ test('a session that is due and whose newest turn fits can be compressed, howeve
 
       expect(planCompression({ ...input, messages: finished, promptPending: false })).not.toEqual([]);
     }),
-    { numRuns: 300 },
+    { numRuns: 80 },
   );
 });
 

@@ -108,6 +108,20 @@ describe('a middle that is too large for the model that summarises', () => {
     expect(user).toContain(`${'x'.repeat(700)}\n[… 9000 characters left out …]\n${'x'.repeat(300)}\n`);
   });
 
+  test('loses from its longest texts, wherever they are', () => {
+    const long = answer({ text: 'x'.repeat(10_000) });
+    const short = message({ text: 'short' });
+
+    for (const middle of [
+      [long, short],
+      [short, long],
+    ]) {
+      const user = asked(middle, { maxTokens: 1005 });
+      expect(user).toContain('[user]\nshort');
+      expect(user.match(/x/g)).toHaveLength(1000);
+    }
+  });
+
   test('is shared fairly: two long texts lose alike', () => {
     const user = asked([message({ text: 'x'.repeat(5000) }), answer({ text: 'y'.repeat(9000) })], {
       maxTokens: 2000,

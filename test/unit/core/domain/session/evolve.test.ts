@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvariantViolation } from '../../../../../src/core/domain/invariant.ts';
-import { evolve } from '../../../../../src/core/domain/session/evolve.ts';
+import { endedAdmissions, evolve } from '../../../../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../../../src/core/domain/session/events.ts';
 import type { SessionState } from '../../../../../src/core/domain/session/state.ts';
 import { metaOf } from '../../../../../src/core/domain/transcript/message.ts';
@@ -77,6 +77,12 @@ describe('a history that can not have happened is an invariant violation:', () =
     expect(() => evolve(before, last as SessionEvent)).toThrow(InvariantViolation); // a case has at least one event
   });
 
+  test('a first event that is not the first', () => {
+    const [event] = numbered([created()], { seq: 2, at: anInstant, epoch: 1 });
+
+    expect(() => evolve(null, event as SessionEvent)).toThrow(InvariantViolation); // there is one
+  });
+
   test('a sequence number that is skipped', () => {
     const [event] = numbered([queued(1)], { seq: 3, at: anInstant, epoch: 1 });
 
@@ -87,6 +93,32 @@ describe('a history that can not have happened is an invariant violation:', () =
     const [event] = numbered([queued(1)], { seq: 1, at: anInstant, epoch: 1 });
 
     expect(() => evolve(stateAfter(created()), event as SessionEvent)).toThrow(InvariantViolation); // there is one
+  });
+});
+
+describe('the admissions that events end', () => {
+  const end = (...told: readonly Told[]) => {
+    const before = stateAfter(created(), queued(1), queued(2), started(1), prompted(1, { id: 7 }));
+    return endedAdmissions(before, numbered(told, { seq: before.seq + 1, at: anInstant, epoch: 1 }));
+  };
+  const turn = { ownerEpoch: 1, executionGeneration: 1, boundary: 'model', step: 1, promptMessageId: 7 } as const;
+  const ended = { ...turn, status: 'terminal', startedAt: anInstant, settledAt: anInstant } as const;
+
+  test('are given as they are from then on', () => {
+    expect(end(settled(1), cancelled(2))).toEqual([
+      anAdmission({ ...ended, outcome: 'completed' }),
+      anAdmission({ seq: 2, status: 'terminal', outcome: 'cancelled', revision: 2, settledAt: anInstant }),
+    ]);
+  });
+
+  test('include one that is lost and resolved in the same append', () => {
+    expect(end(lost(1), resolved(1, { by: 'policy' }))).toMatchObject([
+      { admissionId: 'admission-1', outcome: 'interrupted', resolution: { by: 'policy' } },
+    ]);
+  });
+
+  test('are none where nothing ends', () => {
+    expect(end(answered(1, { id: 8 }), stopRequested(1), queued(3))).toEqual([]);
   });
 });
 

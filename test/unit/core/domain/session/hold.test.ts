@@ -43,3 +43,34 @@ describe('a release', () => {
     given(created()).when(release).thenNothing().thenAnswers({ revision: 1 });
   });
 });
+
+describe('a release that a timer asks for', () => {
+  const until = '2030-01-02T00:00:00.000Z';
+  const byTimer = { kind: 'release', by: 'timer', until } as const;
+
+  test('ends the hold that ends at that instant', () => {
+    given(created(), held({ until }))
+      .when(byTimer)
+      .then({ ...released, by: 'timer' });
+  });
+
+  test.each([
+    ['a later one', '2030-01-03T00:00:00.000Z'],
+    ['one without an end', null],
+  ])('never ends %s', (_what, other) => {
+    given(created(), held({ until: other }))
+      .when(byTimer)
+      .thenNothing()
+      .thenAnswers({ revision: 2 });
+  });
+
+  test('is nothing where nobody is held', () => {
+    given(created()).when(byTimer).thenNothing().thenAnswers({ revision: 1 });
+  });
+});
+
+test('a release by a person ends a hold whatever its end', () => {
+  given(created(), held({ until: '2030-01-02T00:00:00.000Z' }))
+    .when(release)
+    .then(released);
+});

@@ -11,7 +11,7 @@ import type { Step } from './random-session.ts';
  * `decide` gets frozen arguments all the way, so a decider that changes its input fails here too.
  */
 
-const runs = { numRuns: 200 };
+const runs = { numRuns: 80 };
 
 function always(check: (life: RandomSession) => void): void {
   fc.assert(

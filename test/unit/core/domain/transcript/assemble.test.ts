@@ -197,6 +197,6 @@ test('whatever is in a transcript, the request is valid', () => {
     fc.property(fc.array(anything, { maxLength: 20 }), (messages) => {
       expect(requestFaults(requestOf(messages))).toEqual([]);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });

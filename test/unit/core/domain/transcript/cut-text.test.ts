@@ -7,8 +7,13 @@ describe('a cut', () => {
     expect([beginningOf('abcdef', 2), endOf('abcdef', 2)]).toEqual(['ab', 'ef']);
   });
 
-  test('leaves out a character that it would cut in two', () => {
-    expect([beginningOf('a😀b', 2), endOf('a😀b', 2)]).toEqual(['a', 'b']);
+  test.each(['😀', '\u{10000}', '\u{10FFFF}'])('leaves out a character that it would cut in two: %s', (character) => {
+    expect([beginningOf(`a${character}b`, 2), endOf(`a${character}b`, 2)]).toEqual(['a', 'b']);
+  });
+
+  test('cuts beside characters whose codes are next to those of halves', () => {
+    expect(beginningOf('\uD7FF\uE000', 1)).toBe('\uD7FF');
+    expect(endOf('\uD7FF\uE000', 1)).toBe('\uE000');
   });
 
   test('keeps a character that fits', () => {

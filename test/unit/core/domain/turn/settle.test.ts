@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvariantViolation } from '../../../../../src/core/domain/invariant.ts';
+import type { Failure, FailureKind } from '../../../../../src/core/domain/model/failure.ts';
 import { failureOf } from '../../../../../src/core/domain/model/failure.ts';
 import { aDraft, aMessage, anAdmission, anAnswer } from '../../../../support/builders.ts';
 import { settle } from '../../../../support/commands.ts';
@@ -10,6 +11,7 @@ import {
   appended,
   callStarted,
   created,
+  held,
   lost,
   prompted,
   queued,
@@ -257,6 +259,55 @@ describe('a turn whose request can not fit', () => {
     given(...dispatched, stopRequested(1))
       .when(exhausted)
       .then(note('[This turn was stopped before it was answered.]', 16), settled(1, { outcome: 'interrupted' }));
+  });
+});
+
+describe('a turn that fails for a reason that is not its prompt’s own', () => {
+  const minuteLater = '2030-01-01T00:02:00.000Z';
+  const outage = (reason: FailureKind, more: Partial<Failure> = {}) =>
+    settle({ outcome: 'failed', answer: null, failure: failureOf(reason, 'It is out.', more), holdOnOutage: true });
+  const holdOf = (command: ReturnType<typeof settle>, past = dispatched) => given(...past).when(command).after.hold;
+
+  test.each<[FailureKind, string | null]>([
+    ['unavailable', minuteLater],
+    ['rate_limited', minuteLater],
+    ['auth', null],
+    ['quota_exhausted', null],
+    ['configuration', null],
+  ])('%s holds the queue in the same append, until %s', (reason, until) => {
+    expect(holdOf(outage(reason))).toEqual({ reason: `outage:${reason}`, until, by: 'gateway', at: now });
+  });
+
+  test.each<FailureKind>([
+    'bad_request',
+    'context_exhausted',
+    'empty_reply',
+    'content_filtered',
+    'internal',
+    'max_steps',
+  ])('%s is its own, and the queue goes on', (reason) => {
+    expect(holdOf(outage(reason))).toBeNull();
+  });
+
+  test('holds for as long as the provider asks, when that is longer', () => {
+    expect(holdOf(outage('rate_limited', { retryAfterMs: 90_500 }))?.until).toBe('2030-01-01T00:02:31.000Z');
+    expect(holdOf(outage('rate_limited', { retryAfterMs: 5000 }))?.until).toBe(minuteLater);
+  });
+
+  test('holds nobody where nobody waits', () => {
+    expect(holdOf(outage('auth'), [created(), queued(1), started(1), prompted(1)])).toBeNull();
+  });
+
+  test('leaves a hold that is there already', () => {
+    expect(holdOf(outage('auth'), [...dispatched, held({ reason: 'operator' })])?.reason).toBe('operator');
+  });
+
+  test('holds nobody where the operator prefers to go on', () => {
+    expect(holdOf({ ...outage('auth'), holdOnOutage: false })).toBeNull();
+  });
+
+  test('holds nobody when it was stopped before it failed', () => {
+    expect(holdOf(outage('auth'), [...dispatched, stopRequested(1)])).toBeNull();
   });
 });
 

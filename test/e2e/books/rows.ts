@@ -1,0 +1,79 @@
+import Database from 'better-sqlite3';
+import type { TestHome } from '../../support/daemon.ts';
+
+/** The public tables as an auditor reads them: straight from the file, beside a daemon or after its death. */
+export interface Rows {
+  readonly sessions: readonly SessionRow[];
+  readonly admissions: readonly AdmissionRow[];
+  readonly messages: readonly MessageRow[];
+  readonly events: readonly EventRow[];
+  readonly compressions: readonly CompressionRow[];
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly root_session_id: string;
+  readonly parent_session_id: string | null;
+  readonly request_id: string | null;
+  readonly ended_at: string | null;
+  readonly end_reason: string | null;
+  readonly hold_reason: string | null;
+}
+
+export interface AdmissionRow {
+  readonly seq: number;
+  readonly admission_id: string;
+  readonly request_id: string;
+  readonly target_session_id: string;
+  readonly position: number;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly boundary: string;
+  readonly stop_requested_by: string | null;
+  readonly retried_by: string | null;
+  readonly resolution: string | null;
+  readonly payload: string | null;
+}
+
+export interface MessageRow {
+  readonly id: number;
+  readonly session_id: string;
+  readonly kind: string;
+  readonly active: number;
+  readonly origin_id: number;
+  readonly admission_id: string | null;
+  readonly partial: number;
+  readonly content: string;
+}
+
+export interface EventRow {
+  readonly session_id: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly admission_id: string | null;
+}
+
+export interface CompressionRow {
+  readonly session_id: string;
+  readonly parent_transcript: string;
+  readonly child_transcript: string | null;
+  readonly status: string;
+}
+
+/** Everything of one instant. */
+export function readRows(home: Pick<TestHome, 'database'>): Rows {
+  const db = new Database(home.database, { readonly: true });
+  try {
+    db.exec('BEGIN');
+    const all = <T>(sql: string): readonly T[] => db.prepare(sql).all() as T[]; // the public columns of the schema
+    return {
+      sessions: all('SELECT * FROM sessions ORDER BY number'),
+      admissions: all('SELECT * FROM session_admissions ORDER BY seq'),
+      messages: all('SELECT * FROM messages ORDER BY id'),
+      events: all('SELECT session_id, seq, type, admission_id FROM session_events ORDER BY session_id, seq'),
+      compressions: all('SELECT * FROM compressions ORDER BY rowid'),
+    };
+  } finally {
+    db.close();
+  }
+}

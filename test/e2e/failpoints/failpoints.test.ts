@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandKind } from '../../../src/core/domain/session/commands.ts';
+import { WitnessServer } from '../books/witness.ts';
+import { makeBeginnings } from './home-copies.ts';
+import type { Beginning, BeginningName } from './home-copies.ts';
+import { runScenario } from './run-scenario.ts';
+import { scenarios } from './scenarios.ts';
+
+/*
+ * Kills the daemon at every named place (RELIABILITY 2.1, F1 to F8), in every scenario that passes it, and lets a client
+ * that keeps its own books judge what the next daemon makes of it.
+ *
+ * HOLDFAST_ALL_FAILPOINTS=1 kills it at the first place that each scenario passes, at the second, and so on to the last.
+ */
+
+/** Every command; `receipt` changes nothing and passes no place. */
+const commands = Object.keys({
+  create: 0,
+  submit: 0,
+  receipt: 0,
+  cancel: 0,
+  interrupt: 0,
+  resolve_unknown: 0,
+  hold: 0,
+  release: 0,
+  claim: 0,
+  dispatch: 0,
+  append: 0,
+  settle: 0,
+  start_compression: 0,
+  rotate: 0,
+  fail_compression: 0,
+  recover: 0,
+} satisfies Record<CommandKind, 0>);
+
+const places: readonly string[] = [
+  ...commands
+    .filter((command) => command !== 'receipt')
+    .flatMap((command) => ['before_commit', 'after_commit', 'after_publish'].map((place) => `${command}.${place}`)),
+  ...['model', 'summary'].flatMap((kind) =>
+    ['before_send', 'first_event', 'after_answer'].map((place) => `${kind}.${place}`),
+  ),
+  'recovery.before',
+  'recovery.session',
+  'recovery.after',
+];
+
+let server: WitnessServer;
+let beginnings: Readonly<Record<BeginningName, Beginning>>;
+let runs = 0;
+
+beforeAll(async () => {
+  server = await WitnessServer.start();
+  beginnings = await makeBeginnings(server);
+});
+
+afterAll(async () => {
+  for (const { home } of Object.values(beginnings)) home?.remove();
+  await server.close();
+});
+
+it('the scenarios pass every place that there is', () => {
+  const passed = new Set(scenarios.flatMap(({ points }) => points.map((point) => point.split('@')[0])));
+  expect(places.filter((place) => !passed.has(place))).toEqual([]);
+});
+
+describe.concurrent.each(scenarios)('a daemon that dies in $name', (scenario) => {
+  const run = (point: string): ReturnType<typeof runScenario> => {
+    runs += 1;
+    return runScenario(server, scenario, beginnings[scenario.from], { key: `key-of-run-${String(runs)}`, point });
+  };
+
+  it.each(scenario.points)('at %s: no promise is broken', async (point) => {
+    const { exit, findings } = await run(point);
+    expect(findings).toEqual([]);
+    expect(exit).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  it.runIf(process.env['HOLDFAST_ALL_FAILPOINTS'] === '1')(
+    'at the first place that it passes, the second, and so on to the last: no promise is broken',
+    async () => {
+      for (let nth = 1; ; nth += 1) {
+        const { exit, findings } = await run(`*@${String(nth)}`);
+        expect({ nth, findings }).toEqual({ nth, findings: [] });
+        if (exit.signal === null) break;
+      }
+    },
+    3_600_000,
+  );
+});

@@ -1,0 +1,209 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { unsafeFilesystemName } from '../../../src/adapters/outbound/sqlite/home-folder.ts';
+import { openStore, openStoreForReading } from '../../../src/adapters/outbound/sqlite/open-store.ts';
+import { acquireOwnerLock } from '../../../src/adapters/outbound/sqlite/owner-lock.ts';
+import { makeReader } from '../../../src/adapters/outbound/sqlite/reads.ts';
+import { copyStore } from '../../../src/adapters/outbound/sqlite/store-copy.ts';
+import { WorkingStore, aKilledStore } from './killed-store.ts';
+import { zeroFirstLeafOf } from './damage.ts';
+import { creation, firstPrompt, ownerOf } from './prompts.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+/*
+ * What other systems' storage has done to their users, each kind once; the files named here have the rest. The built
+ * daemon meets the same in test/e2e/daemon and test/e2e/storage.
+ *
+ * Two records don't apply. A search index that breaks every insert through its triggers: there is no such index in this
+ * schema, and when there is one it follows the messages outside of appends. An optional store whose lock prevents the
+ * start: the gateway has one store and needs it; the mark beside it is the one file that may be missing, with a warning.
+ */
+
+describe('two processes on one home', () => {
+  // owner-lock.test.ts: also from another process, and after a kill.
+  test('are kept apart, also when the second one comes by another path', () => {
+    const home = temporaryHome();
+    const alias = join(temporaryHome(), 'alias');
+    symlinkSync(home, alias);
+    const first = acquireOwnerLock(home);
+
+    expect(acquireOwnerLock(alias)).toEqual({ kind: 'taken' });
+
+    if (first.kind === 'held') first.release();
+    expect(acquireOwnerLock(alias).kind).toBe('held');
+  });
+});
+
+describe('a log that is removed while its writer lives', () => {
+  // storage-failures.test.ts, and tail-loss.test.ts for the start after it.
+  test('ends the writing, so that there are never two generations of it', async () => {
+    const store = new WorkingStore();
+    await store.work(1);
+    rmSync(`${store.path}-wal`);
+
+    await expect(store.work(1)).rejects.toMatchObject({ kind: 'io', outcomeUnknown: true });
+
+    expect(readdirSync(store.home)).not.toContain('state.db-wal');
+  });
+
+  test('is no way to make a backup: the copy that this program makes has the log’s content', async () => {
+    const store = new WorkingStore();
+    store.keepInLog();
+    await store.work(2);
+    const target = join(temporaryHome(), 'backup.db');
+
+    await copyStore(store.path, target);
+
+    const copy = new Database(target, { readonly: true });
+    expect(copy.prepare('SELECT count(*) FROM session_admissions').pluck().get()).toBe(2);
+    copy.close();
+  });
+});
+
+describe('a daemon on a corrupt database', () => {
+  // storage-failures.test.ts and upkeep.test.ts.
+  test('acknowledges none of three hundred prompts after the first failure, and keeps none of them in memory', async () => {
+    const store = new WorkingStore();
+    await store.work(40);
+    await store.storage.close();
+    zeroFirstLeafOf(store.home, 'session_admissions');
+    const { ledger, close } = storageOf(new WorkingStore(store.home));
+    const epoch = await ownerOf(ledger);
+    await expect(ledger.readPayload('admission-3')).rejects.toMatchObject({ kind: 'corrupt' });
+
+    const appends = Array.from({ length: 300 }, (_, n) => ledger.append(creation(`late-${String(n)}`, epoch)));
+    const settled = await Promise.allSettled(appends);
+
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    expect(await ledger.load('late-0')).toBeNull();
+    await close();
+  });
+});
+
+describe('a store whose journal mode another program has changed', () => {
+  // open-store.test.ts: every setting is read back.
+  test('has its own settings again after the next open', async () => {
+    const store = new WorkingStore();
+    await store.work(1);
+    await store.storage.close();
+    const other = new Database(store.path);
+    expect(other.pragma('journal_mode = DELETE', { simple: true })).toBe('delete');
+    other.close();
+
+    const { db } = openStore({ home: store.home, newStoreId: 'another' });
+
+    expect(['journal_mode', 'synchronous'].map((name) => db.pragma(name, { simple: true }))).toEqual(['wal', 2]);
+    db.close();
+  });
+});
+
+describe('a full disk', () => {
+  // storage-failures.test.ts; test/e2e/storage/full-disk.test.ts.
+  test('refuses a prompt as such, costs nothing that is there, and is over when there is room', async () => {
+    const store = new WorkingStore();
+    await store.work(1);
+    store.checkpoint();
+    const epoch = 1;
+    await store.storage.ledger.append(creation('large', epoch));
+    store.writer.db.pragma(`max_page_count = ${String(store.writer.db.pragma('page_count', { simple: true }))}`);
+    const prompt = firstPrompt('large', epoch, 2, 'x'.repeat(200_000));
+
+    await expect(store.storage.ledger.append(prompt)).rejects.toMatchObject({ kind: 'full', retryable: true });
+    store.writer.db.pragma('max_page_count = 1000000');
+
+    expect(await store.storage.ledger.append(prompt)).toEqual({ kind: 'committed' });
+    expect(await store.storage.ledger.unfinished()).toEqual(['session-1', 'large']);
+  });
+});
+
+describe('a database that is damaged before the start', () => {
+  // open-store.test.ts: a header of garbage or zeroes, a folder, another program's, a newer version's.
+  test('is named with the next step, and stays as it is', async () => {
+    const store = new WorkingStore();
+    await store.work(40);
+    await store.storage.close();
+    truncateSync(store.path, 8 * 4_096);
+    const before = readFileSync(store.path);
+
+    const open = (): unknown => openStore({ home: store.home, newStoreId: 'another' });
+
+    expect(open).toThrow(/state\.db is damaged\. Nothing was changed\..*holdfast restore FILE/);
+    expect(readFileSync(store.path).equals(before)).toBe(true);
+  });
+});
+
+describe('a network file system', () => {
+  // open-store.test.ts: where SQLite can't use a write-ahead log.
+  test.each([
+    [0x6969, 'NFS'],
+    [0x01021997, '9p'],
+    [0x6b414653, 'AFS'],
+  ])('is refused by the number %i that the kernel gives it: %s', (type, name) => {
+    expect(unsafeFilesystemName(type, 'linux')).toBe(name);
+  });
+});
+
+describe('a log that grows behind long readers', () => {
+  // upkeep.test.ts: one that has grown is emptied.
+  test('has none in this program: a page that was read leaves nothing open', async () => {
+    const store = new WorkingStore();
+    await store.work(5);
+    const db = openStoreForReading({ home: store.home });
+    const read = makeReader(db);
+    const page = read('listAdmissions', [{ sessionId: 'session-1', include: 'all', limit: 1, after: null }]);
+    const events = read('events', [{ sessionId: 'session-1', afterSeq: 0, limit: 1 }]);
+    await store.work(5);
+
+    expect([page.admissions.length, events.events.length]).toEqual([1, 1]);
+    expect(store.writer.db.pragma('wal_checkpoint(TRUNCATE)')).toMatchObject([{ busy: 0 }]);
+    db.close();
+  });
+});
+
+describe('files that others may read', () => {
+  // open-store.test.ts, backup.test.ts; test/e2e/daemon/home-files.test.ts for the rest of a home.
+  test('are none of a store’s, under any umask, at any time', async () => {
+    const umask = process.umask(0);
+    try {
+      const home = join(temporaryHome(), 'home');
+      const store = new WorkingStore(home);
+      await store.work(1);
+      await store.marked();
+      const modes = [modesIn(home)];
+      store.checkpoint();
+      modes.push(modesIn(home));
+      mkdirSync(join(home, 'backups'), { mode: 0o700 });
+      await copyStore(store.path, join(home, 'backups', 'backup.db'));
+      modes.push(modesIn(join(home, 'backups')));
+      await store.storage.close();
+      modes.push(modesIn(home));
+      const again = new WorkingStore(home);
+      modes.push(modesIn(home));
+      await again.storage.close();
+
+      expect(statSync(home).mode & 0o777).toBe(0o700);
+      expect(new Set(modes.flat())).toEqual(new Set(['600']));
+    } finally {
+      process.umask(umask);
+    }
+  });
+});
+
+test('a kill leaves nothing for anybody to repair', async () => {
+  const home = await aKilledStore();
+
+  openStore({ home, newStoreId: 'another' }).db.close();
+  openStore({ home, newStoreId: 'another' }).db.close();
+});
+
+function storageOf({ storage }: WorkingStore): WorkingStore['storage'] {
+  return storage;
+}
+
+/** The modes of the files in a folder, in octal. */
+function modesIn(folder: string): readonly string[] {
+  const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
+  return files.map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { runCampaign } from './campaign.ts';
+import { plantedBugs } from './planted/bugs.ts';
+import { plantedCore } from './planted/plant.ts';
+
+/* A simulator that finds nothing may be blind. Each of these faults must be found, and soon. */
+it.each(plantedBugs)('the planted bug $name is found within $within histories', async ({ patches, within, breaks }) => {
+  const core = await plantedCore(patches);
+  const { failure } = await runCampaign({ core, seed: 1, histories: within });
+  expect(breaks).toContain(failure?.run.broken?.rule);
+});
