@@ -8,14 +8,17 @@ import { makeOpenAiCompatibleProvider } from '../adapters/outbound/model/openai-
 import { makeProviderRouter } from '../adapters/outbound/model/provider-router.ts';
 import type { ProviderRoute } from '../adapters/outbound/model/provider-router.ts';
 import { makeFailpoints } from '../adapters/outbound/system/env-failpoints.ts';
+import { McpToolHost } from '../adapters/outbound/tools/mcp-tool-host.ts';
 import { Sha256Digest } from '../adapters/outbound/system/sha256-digest.ts';
 import { SystemClock } from '../adapters/outbound/system/system-clock.ts';
 import { UuidIds } from '../adapters/outbound/system/uuid-ids.ts';
 import { WorkerTokenCounter } from '../adapters/outbound/tokens/worker-token-counter.ts';
 import type { Configuration } from '../config/configuration.ts';
+import { mcpServers } from './mcp-servers.ts';
 import { homeFiles } from '../config/home-files.ts';
 import { defaultTarget } from '../config/model-endpoints.ts';
 import type { Config } from '../config/schema.ts';
+import { readVersion } from '../config/version.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import { tokens } from './tokens.ts';
 
@@ -31,6 +34,21 @@ export const adaptersModule = new ContainerModule(({ bind }) => {
   bind(tokens.provider).toResolvedValue(
     (configuration, clock) => makeProviderRouter(routesOf(configuration, clock)),
     [tokens.configuration, tokens.clock],
+  );
+
+  bind(tokens.toolHost).toResolvedValue(
+    ({ config, environment }, clock, logger) =>
+      new McpToolHost({
+        servers: mcpServers(config, environment),
+        inheritedEnv: {
+          PATH: environment.getNamed('PATH') ?? '',
+          HOME: environment.getNamed('HOME') ?? '',
+        },
+        clientVersion: readVersion(),
+        clock,
+        logger,
+      }),
+    [tokens.configuration, tokens.clock, tokens.logger],
   );
 
   bind(tokens.catalog).toResolvedValue(

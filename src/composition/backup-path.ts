@@ -9,7 +9,9 @@ export function backupPathProblem(home: string, path: string): string | null {
   if (!isAbsolute(path)) return 'must be an absolute path';
   if (existsSync(path)) return 'exists already';
   const folder = dirname(path);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return `must be in a folder that exists: ${folder} doesn't`;
-  if (realpathSync(folder) === realpathSync(home)) return 'must not be in the home folder itself, which is the gateway\'s';
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return `must be in a folder that exists: ${folder} doesn't`;
+  if (realpathSync(folder) === realpathSync(home))
+    return "must not be in the home folder itself, which is the gateway's";
   return null;
 }

@@ -6,6 +6,7 @@ import { makeCreateSession } from '../core/use-cases/create-session.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
 import { makeSubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../core/use-cases/subscribe.ts';
+import { makeToolsFor } from './tools-for.ts';
 import { tokens } from './tokens.ts';
 
 /** Sessions that stay in memory while nothing happens in them. */
@@ -37,6 +38,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
       provider,
       catalog,
       tokenCounter,
+      tools,
     ) =>
       makeGateway({
         ledger,
@@ -51,6 +53,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
         provider,
         catalog,
         tokens: tokenCounter,
+        tools,
         instanceId: instance.instanceId,
         onFatal: instance.onFatal,
         policy: compressionPolicy(config),
@@ -87,6 +90,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
       tokens.provider,
       tokens.catalog,
       tokens.tokenCounter,
+      tokens.toolHost,
     ],
   );
 
@@ -100,6 +104,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
         clock,
         tokens: tokenCounter,
         defaultTarget: defaultTarget(config),
+        toolsFor: makeToolsFor(config),
       }),
     [tokens.gateway, tokens.ledger, tokens.digest, tokens.ids, tokens.clock, tokens.tokenCounter, tokens.configuration],
   );

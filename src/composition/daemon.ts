@@ -129,7 +129,7 @@ async function serve(
   if (reason.kind === 'fatal') {
     // Callers are being answered; give the sockets a moment to say so, and touch nothing else.
     await clock.sleep(answerMs);
-    await Promise.race([server.close(), clock.sleep(500)]);
+    await Promise.race([Promise.all([server.close(), container.get(tokens.toolHost).close()]), clock.sleep(500)]);
     await Promise.race([storage.noted(), clock.sleep(5_000)]);
     return fatalExit(reason.cause, logger);
   }
@@ -139,6 +139,7 @@ async function serve(
   announce('draining');
   await gateway.drain(drainMs, stop.hurry);
   await server.close();
+  await container.get(tokens.toolHost).close();
   container.get(tokens.tokenCounter).close();
   await storage.close();
   removeGatewayFile(home, instanceId);

@@ -8,6 +8,7 @@ import type { ExitCode } from '../config/exit-codes.ts';
 import { secretValues } from '../config/model-endpoints.ts';
 import { readOrCreateToken } from '../config/token.ts';
 import type { RecoveryReport } from '../core/use-cases/recovery.ts';
+import { mcpSecrets } from './mcp-servers.ts';
 import { ListenError, runDaemon } from './daemon.ts';
 import { stopOnSignals } from './stop.ts';
 
@@ -46,7 +47,7 @@ export async function serveUntilStopped(configuration: Configuration, json: bool
 
 function makeLogger({ config, environment, endpoints, home, logLevel }: Configuration, json: boolean): WinstonLogger {
   const secrets = new Secrets();
-  secrets.add(readOrCreateToken(home), ...secretValues(endpoints));
+  secrets.add(readOrCreateToken(home), ...secretValues(endpoints), ...mcpSecrets(config, environment));
   const clock = new SystemClock();
   return new WinstonLogger({
     level: logLevel,

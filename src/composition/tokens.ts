@@ -17,6 +17,7 @@ import type { Subscribe } from '../core/use-cases/subscribe.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { OpenRpcConnection } from '../adapters/inbound/rpc/peer.ts';
+import type { ToolHost } from '../core/ports/tool-host.ts';
 import type { WorkerTokenCounter } from '../adapters/outbound/tokens/worker-token-counter.ts';
 import { token } from './token.ts';
 
@@ -45,6 +46,7 @@ export const tokens = {
   provider: token<ModelProvider>('ModelProvider'),
   catalog: token<ModelCatalog>('ModelCatalog'),
   tokenCounter: token<WorkerTokenCounter>('TokenCounter'),
+  toolHost: token<ToolHost>('ToolHost'),
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
   submitPrompt: token<SubmitPrompt>('SubmitPrompt'),

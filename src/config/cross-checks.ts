@@ -17,6 +17,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkSummaryModel(config),
     ...checkWindow(config),
     ...checkToolsets(config),
+    ...checkTools(config),
     ...checkLimits(config),
   ];
 }
@@ -153,6 +154,24 @@ function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): rea
       const hint = near === null ? '' : `; did you mean \`${near}\`?`;
       const message = `names a toolset that \`toolsets\` doesn't define${hint}`;
       return [{ concerns: [['platform_toolsets', platform, index], ['toolsets']], message }];
+    }),
+  );
+}
+
+/** The tools that the gateway has by itself. */
+const builtInTools = ['builtin', 'builtin.time'];
+
+/** An entry of a toolset names a server that is configured, or one of its tools. */
+function checkTools({ toolsets, mcp_servers: servers }: Config): readonly CrossProblem[] {
+  const known = [...Object.keys(servers), ...builtInTools];
+  return Object.entries(toolsets).flatMap(([toolset, entries]) =>
+    entries.flatMap((entry, index): readonly CrossProblem[] => {
+      const [server = ''] = entry.split('.', 1);
+      if (known.includes(entry) || server in servers) return [];
+      const near = nearestName(entry, known);
+      const hint = near === null ? `known: ${known.join(', ')}` : `did you mean \`${near}\`?`;
+      const message = `names a tool of a server that \`mcp_servers\` doesn't define; ${hint}`;
+      return [{ concerns: [['toolsets', toolset, index], ['mcp_servers']], message }];
     }),
   );
 }

@@ -59,6 +59,22 @@ export const durableEvents = [
       boundary: boundary.nullable().describe('The boundary that this append made durable.'),
     }),
   ),
+  durable(
+    'tool.started',
+    'The intent of a tool call is stored, and the tool is started.',
+    z.strictObject({ call_id: z.string(), name: z.string() }),
+  ),
+  durable(
+    'tool.finished',
+    'A tool call came to an end; its result follows as a message.',
+    z.strictObject({
+      call_id: z.string(),
+      name: z.string(),
+      result: z
+        .enum(['answered', 'failed', 'broken'])
+        .describe("The tool's answer, its error, or no answer at all: then its effect may be unknown."),
+    }),
+  ),
   durable('turn.stop_requested', 'The turn will stop and never ends `completed`.', z.strictObject({ by: z.string() })),
   durable(
     'turn.settled',

@@ -34,6 +34,15 @@ export const gatewayStatus = defineMethod({
     waiting_sessions: count.describe('Sessions whose queue could run but waits for a free place.'),
     max_concurrent_turns: count,
     storage: z.enum(['ok', 'retrying', 'failed']),
+    tools: z.array(
+      z.strictObject({
+        server: z.string(),
+        state: z.enum(['idle', 'starting', 'ready', 'backing_off', 'failed']),
+        tools: count.nullable().describe('How many it has; null until it was asked.'),
+        restarts: count,
+        last_error: z.string().nullable(),
+      }),
+    ),
     sessions: count,
     admissions: z.strictObject({ queued: count, started: count, unknown: count, terminal: count }),
     unknown: z

@@ -7,6 +7,7 @@ import { describeLists } from './ledger/lists.ts';
 import { describeOwnership } from './ledger/ownership.ts';
 import { describePast } from './ledger/past.ts';
 import { describeRaces } from './ledger/races.ts';
+import { describeToolCalls } from './ledger/tool-calls.ts';
 import { describeTranscripts } from './ledger/transcripts.ts';
 import { describeUnfinished } from './ledger/unfinished.ts';
 
@@ -23,6 +24,7 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeRaces(makeHarness);
     describeAdmissions(makeHarness);
     describeTranscripts(makeHarness);
+    describeToolCalls(makeHarness);
     describeUnfinished(makeHarness);
     describeLists(makeHarness);
     describePast(makeHarness);

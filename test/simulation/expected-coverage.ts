@@ -11,6 +11,8 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'admission.requeued',
     'turn.started',
     'message.appended',
+    'tool.started',
+    'tool.finished',
     'turn.stop_requested',
     'turn.settled',
     'turn.lost',
@@ -63,6 +65,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'again',
     'overflow',
     'summary',
+    'tool',
   ],
   blow: ['kill', 'kill_all', 'pause', 'wake', 'hang_up'],
   fatal: ['storage', 'superseded', 'stopped'],
@@ -100,6 +103,10 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'turn request finish',
     'summary request arrives',
     'summary request finish',
+    'at tool.before_call',
+    'at tool.after_call',
+    'tool call arrives',
+    'tool call answers',
   ],
 };
 

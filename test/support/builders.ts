@@ -25,6 +25,7 @@ export function aProfile(overrides: Partial<SessionProfile> = {}): SessionProfil
     systemPrompt: null,
     systemPromptTokens: 0,
     toolsets: [],
+    tools: [],
     startedAt: anInstant,
     ...overrides,
   };

@@ -62,7 +62,29 @@ export function dispatch(n: number, executionGeneration = 1): Command<'dispatch'
 }
 
 export function append(overrides: Partial<Command<'append'>> = {}): Command<'append'> {
-  return { kind: 'append', executionGeneration: 1, messages: [], step: 2, contextTokens: null, ...overrides };
+  return {
+    kind: 'append',
+    executionGeneration: 1,
+    messages: [],
+    startedCalls: [],
+    step: 2,
+    contextTokens: null,
+    ...overrides,
+  };
+}
+
+export function finishCall(overrides: Partial<Command<'finish_call'>> = {}): Command<'finish_call'> {
+  const message = { ...aDraft({ role: 'tool', kind: 'tool' }), toolCallId: 'call-1' };
+  return {
+    kind: 'finish_call',
+    executionGeneration: 1,
+    callId: 'call-1',
+    name: 'look',
+    result: 'answered',
+    message,
+    step: 1,
+    ...overrides,
+  };
 }
 
 export function settle(overrides: Partial<Command<'settle'>> = {}): Command<'settle'> {

@@ -3,7 +3,7 @@ import type { Admission, Evidence, Resolution } from '../../src/core/domain/admi
 import type { Hold, SessionProfile } from '../../src/core/domain/session/state.ts';
 import { admissionEvent, sessionEvent } from '../../src/core/domain/session/decision.ts';
 import type { UnnumberedEvent } from '../../src/core/domain/session/decision.ts';
-import type { SessionEventBody } from '../../src/core/domain/session/events.ts';
+import type { SessionEventBody, ToolResultKind } from '../../src/core/domain/session/events.ts';
 import type { Message } from '../../src/core/domain/transcript/message.ts';
 import { aHold, aMessage, anAdmission, anInstant, aPrincipal, aProfile } from './builders.ts';
 
@@ -64,6 +64,21 @@ export function toolResult(
 ): Told {
   const result = { role: 'tool', kind: 'tool', text: 'done', tokens: 5, toolCallId } as const;
   return appended(n, aMessage({ ...result, admissionId: admissionIdOf(n), ...overrides }), more);
+}
+
+/** The intent of a tool call is stored. */
+export function callStarted(n: number, callId: string, turn: { generation?: number; name?: string } = {}): Told {
+  return ofTurn(n, turn, { type: 'tool.started', callId, name: turn.name ?? 'look' });
+}
+
+/** A tool call has come to an end; its result follows. */
+export function callFinished(
+  n: number,
+  callId: string,
+  more: { generation?: number; name?: string; result?: ToolResultKind } = {},
+): Told {
+  const { name = 'look', result = 'answered' } = more;
+  return ofTurn(n, more, { type: 'tool.finished', callId, name, result });
 }
 
 type AppendedMore = Partial<Omit<BodyOf<'message.appended'>, 'message'>> & { generation?: number };

@@ -7,6 +7,7 @@ import { MemoryLedger } from '../../src/adapters/outbound/memory/memory-ledger.t
 import { MemoryQueries } from '../../src/adapters/outbound/memory/memory-queries.ts';
 import { MemoryStore } from '../../src/adapters/outbound/memory/memory-store.ts';
 import { RecordingLogger } from '../../src/adapters/outbound/memory/recording-logger.ts';
+import { ScriptedTools } from '../../src/adapters/outbound/memory/scripted-tools.ts';
 import { ScriptedModel, textAnswer } from '../../src/adapters/outbound/memory/scripted-model.ts';
 import type { Admission, PromptPayload } from '../../src/core/domain/admission/admission.ts';
 import type { Receipt } from '../../src/core/domain/admission/receipt.ts';
@@ -99,6 +100,7 @@ export class MemoryGateway {
       provider: model,
       catalog: new FixedCatalog({ contextTokens: 100_000, outputTokens: null, source: 'configured', ...window }),
       tokens,
+      tools: new ScriptedTools(),
       digest: readableDigest,
       ids,
       failpoints: noFailpoints,
@@ -132,6 +134,8 @@ export class MemoryGateway {
       clock,
       tokens,
       defaultTarget,
+      // A toolset of these tests is what it stands for.
+      toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
     });
     this.submitPrompt = makeSubmitPrompt({ sessions, digest: readableDigest, ids });
   }

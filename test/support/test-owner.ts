@@ -11,7 +11,7 @@ import type { SessionProfile, SessionState } from '../../src/core/domain/session
 import { queueHead, startedAdmission } from '../../src/core/domain/session/state.ts';
 import type { MessageDraft } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
-import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary } from './builders.ts';
+import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
 
 /**
  * The smallest owner of a ledger that keeps the rules: it decides with the real decider, hands out ids as an owner
@@ -159,7 +159,24 @@ export class TestSession {
   async say(...messages: readonly MessageDraft[]): Promise<void> {
     const { admissionId, executionGeneration, step } = this.#turn;
     const own = messages.map((message) => ({ ...message, admissionId }));
-    await this.run({ kind: 'append', executionGeneration, messages: own, step, contextTokens: null });
+    await this.run({ kind: 'append', executionGeneration, messages: own, startedCalls: [], step, contextTokens: null });
+  }
+
+  /** Stores an answer that asks for calls, with the intent of each. */
+  async ask(answer: MessageDraft): Promise<void> {
+    const { admissionId, executionGeneration, step } = this.#turn;
+    const startedCalls = answer.toolCalls.map(({ id, name }) => ({ callId: id, name }));
+    const messages = [{ ...answer, admissionId }];
+    await this.run({ kind: 'append', executionGeneration, messages, startedCalls, step, contextTokens: null });
+  }
+
+  /** Stores the end of a call that runs. */
+  async finish(callId: string, overrides: Partial<Command<'finish_call'>> = {}): Promise<void> {
+    const { admissionId, executionGeneration, step } = this.#turn;
+    const name = this.state.runningCalls.find((call) => call.callId === callId)?.name ?? 'nothing runs';
+    const message = aToolResult(callId, { admissionId });
+    const command = { callId, name, result: 'answered', message, step, ...overrides } as const;
+    await this.run({ kind: 'finish_call', executionGeneration, ...command });
   }
 
   async settle(overrides: Partial<Command<'settle'>> = {}): Promise<CommandReplies['settle']> {

@@ -35,8 +35,10 @@ export function makeCreateSession(deps: {
   readonly clock: Clock;
   readonly tokens: TokenCounter;
   readonly defaultTarget: ModelTarget;
+  /** The toolsets of a new session, and what they stand for at this moment. */
+  readonly toolsFor: (input: CreateSessionInput) => Pick<SessionProfile, 'toolsets' | 'tools'>;
 }): CreateSession {
-  const { sessions, ledger, digest, ids, clock, tokens, defaultTarget } = deps;
+  const { sessions, ledger, digest, ids, clock, tokens, defaultTarget, toolsFor } = deps;
   return async (input) => {
     const sessionId = ids.next();
     const requestId = input.requestId ?? sessionId;
@@ -56,7 +58,7 @@ export function makeCreateSession(deps: {
       cwd: input.cwd,
       systemPrompt: input.systemPrompt,
       systemPromptTokens: input.systemPrompt === null ? 0 : ((await tokens.count([input.systemPrompt]))[0] ?? 0),
-      toolsets: input.toolsets ?? [],
+      ...toolsFor(input),
       startedAt: clock.now(),
     };
     const sent = await sessions.send(sessionId, { kind: 'create', profile });

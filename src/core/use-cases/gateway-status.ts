@@ -1,4 +1,5 @@
 import type { ModelTarget } from '../ports/model-provider.ts';
+import type { ToolServerHealth } from '../ports/tool-host.ts';
 import type { AdmissionWithPayload, StoreCounts } from '../ports/session-queries.ts';
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
@@ -27,6 +28,7 @@ export interface GatewayStatus {
   readonly waitingSessions: number;
   readonly maxConcurrentTurns: number;
   readonly storage: 'ok' | 'retrying' | 'failed';
+  readonly tools: readonly ToolServerHealth[];
   readonly counts: StoreCounts;
   /** The oldest admissions that wait for somebody's decision. */
   readonly unknown: readonly AdmissionWithPayload[];

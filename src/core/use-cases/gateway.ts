@@ -41,6 +41,7 @@ export interface GatewayDependencies
       | 'provider'
       | 'catalog'
       | 'tokens'
+      | 'tools'
       | 'digest'
       | 'policy'
       | 'maxOutputTokens'
@@ -201,6 +202,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       waitingSessions: scheduler.waitingSessions,
       maxConcurrentTurns: deps.maxConcurrentTurns,
       storage,
+      tools: deps.tools.health(),
       counts: await deps.queries.counts(),
       unknown: await deps.queries.unknownAdmissions(20),
     };

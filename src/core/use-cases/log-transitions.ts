@@ -35,6 +35,10 @@ function fieldsOf(event: SessionEvent): LogFields | null {
       return {};
     case 'admission.requeued':
       return { requeueCount: event.requeueCount };
+    case 'tool.started':
+      return { callId: event.callId, tool: event.name };
+    case 'tool.finished':
+      return { callId: event.callId, tool: event.name, result: event.result };
     case 'turn.stop_requested':
       return { by: event.by };
     case 'turn.settled':

@@ -270,6 +270,7 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   claim: true,
   dispatch: true,
   append: true,
+  finish_call: true,
   settle: true,
   start_compression: true,
   rotate: true,

@@ -8,12 +8,14 @@ import { failureOf } from '../domain/model/failure.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
+import type { ToolDescriptor } from '../ports/tool-host.ts';
 
 /** What a turn may send to its model, and how large its next request is. */
 export interface TurnContext {
   readonly target: ModelTarget;
   readonly systemPrompt: string | null;
   readonly window: ContextWindow;
+  readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
   /** Whether the transcript is to be compressed before a request of this size. */
@@ -31,6 +33,8 @@ export function makeTurnContext(
     readonly maxOutputTokens: number | null;
   },
   state: SessionState,
+  tools: readonly ToolDescriptor[],
+  toolTokens: number,
 ): TurnContext {
   const { provider, model, baseUrl, systemPrompt, systemPromptTokens } = state.profile;
   const target = { provider, model, baseUrl };
@@ -38,13 +42,14 @@ export function makeTurnContext(
   const window = contextWindow(deps.policy, limits, deps.maxOutputTokens);
   const extras = (promptTokens: number): RequestExtras => ({
     systemTokens: systemPromptTokens,
-    toolTokens: 0,
+    toolTokens,
     promptTokens,
   });
   return {
     target,
     systemPrompt,
     window,
+    tools,
     extras,
     size: (current, promptTokens) => contextSize(current, extras(promptTokens)),
     isDue: (current, size, now) =>
@@ -53,7 +58,7 @@ export function makeTurnContext(
     exhausted: (size, cause) => {
       const message =
         `The request of about ${String(size.tokens)} tokens does not fit the window of ${String(window.windowTokens)} ` +
-        `tokens (${String(systemPromptTokens)} of them are the system prompt).`;
+        `tokens (${String(systemPromptTokens)} of them are the system prompt, ${String(toolTokens)} the tools).`;
       return failureOf('context_exhausted', cause === null ? message : `${message} ${cause.message}`, {
         providerStatus: cause?.providerStatus ?? null,
       });

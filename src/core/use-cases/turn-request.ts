@@ -71,7 +71,7 @@ async function requestOnce(deps: TurnDependencies, request: TurnRequest, state: 
       target: context.target,
       system: context.systemPrompt,
       messages: assemble(await deps.transcripts.read(state)),
-      tools: [],
+      tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       maxOutputTokens: deps.maxOutputTokens,
       purpose: 'turn',
     },

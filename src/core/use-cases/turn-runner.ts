@@ -52,8 +52,9 @@ export class TurnRunner {
     for (const turn of this.#active.values()) turn.abort();
   }
 
-  /** Asks every running turn to stop, durably, as a client would. */
+  /** Asks every running turn to stop, durably, as a client would. One that still looks for its tools stops looking. */
   async interruptAll(by: string): Promise<void> {
+    for (const turn of this.#active.values()) turn.stopLooking();
     const interrupts = [...this.#active.values()].flatMap(({ sessionId, executionGeneration }) =>
       executionGeneration === null
         ? []
@@ -77,6 +78,7 @@ class ActiveTurn {
   readonly #deps: TurnRunnerDependencies;
   readonly #admissionId: string;
   readonly #controller = new AbortController();
+  readonly #looking = new AbortController();
   readonly #startedAt: string;
   #generation: number | null = null;
   #activity: RunningTurn['activity'] = 'starting';
@@ -128,8 +130,17 @@ class ActiveTurn {
     this.#reasoningOffset = 0;
   }
 
+  get lookup(): AbortSignal {
+    return this.#looking.signal;
+  }
+
   abort(): void {
     this.#controller.abort();
+    this.#looking.abort();
+  }
+
+  stopLooking(): void {
+    this.#looking.abort();
   }
 
   claimed(executionGeneration: number): void {

@@ -16,9 +16,8 @@ import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { addUsage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import { textDraft } from '../domain/transcript/message.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
-import { messageOverheadTokens, roughTokens } from '../domain/transcript/tokens.ts';
+import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
@@ -26,11 +25,13 @@ import type { Ledger } from '../ports/ledger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelProvider } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
+import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 import type { Compress, CompressOutcome } from './compressor.ts';
 import type { RunningTurn } from './gateway-status.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
 import { readPrompt } from './read-prompt.ts';
 import type { Sessions } from './sessions.ts';
+import { runToolStep } from './tool-step.ts';
 import type { Transcripts } from './transcripts.ts';
 import { makeTurnContext } from './turn-context.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -43,6 +44,7 @@ export interface TurnDependencies {
   readonly provider: ModelProvider;
   readonly catalog: ModelCatalog;
   readonly tokens: TokenCounter;
+  readonly tools: ToolHost;
   readonly digest: Digest;
   readonly clock: Clock;
   readonly failpoints: Failpoints;
@@ -62,6 +64,8 @@ export interface TurnDependencies {
 
 /** How the turn tells what it does while it does it. */
 export interface TurnProgress {
+  /** Aborts when nobody waits any more for the tools that the turn could use: its claim will be refused. */
+  readonly lookup: AbortSignal;
   claimed(executionGeneration: number): void;
   activity(activity: RunningTurn['activity'], step: number): void;
   listener(step: number): StepListener;
@@ -74,8 +78,27 @@ export async function runTurn(
   signal: AbortSignal,
   progress: TurnProgress,
 ): Promise<void> {
-  const turn = new Turn(deps, state, head, signal, progress);
+  const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, progress.lookup);
+  const toolTokens = tools.length === 0 ? 0 : await countTools(deps, tools);
+  const context = makeTurnContext(deps, state, tools, toolTokens);
+  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, signal, progress });
   await turn.run();
+}
+
+interface TurnParts {
+  readonly sessionId: string;
+  readonly head: Admission;
+  readonly context: TurnContext;
+  readonly signal: AbortSignal;
+  readonly progress: TurnProgress;
+}
+
+/** What the schemas of the tools cost in every request of the turn. */
+async function countTools(deps: TurnDependencies, tools: readonly ToolDescriptor[]): Promise<number> {
+  const counts = await deps.tokens.count(
+    tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters })),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** How a turn is to end. */
@@ -100,19 +123,13 @@ class Turn {
   #step = 1;
   #usage: Usage | null = null;
 
-  constructor(
-    deps: TurnDependencies,
-    state: SessionState,
-    head: Admission,
-    signal: AbortSignal,
-    progress: TurnProgress,
-  ) {
+  constructor(deps: TurnDependencies, parts: TurnParts) {
     this.#deps = deps;
-    this.#sessionId = state.sessionId;
-    this.#head = head;
-    this.#signal = signal;
-    this.#progress = progress;
-    this.#context = makeTurnContext(deps, state);
+    this.#sessionId = parts.sessionId;
+    this.#head = parts.head;
+    this.#context = parts.context;
+    this.#signal = parts.signal;
+    this.#progress = parts.progress;
   }
 
   async run(): Promise<void> {
@@ -198,23 +215,21 @@ class Turn {
     return this.#signal.aborted ? interrupted(answer) : { outcome: 'failed', answer, failure };
   }
 
-  /** Stores a step that asks for tools. There are none yet: every call gets an answer that says so. */
+  /** Journals and runs the calls of a step, and gets the next request ready. */
   async #answerTools(answer: MessageDraft): Promise<Ending | Over | 'next'> {
     this.#progress.activity('tools', this.#step);
-    const { admissionId } = this.#head;
-    const results = answer.toolCalls.map((call): MessageDraft => {
-      const text = `There is no tool called ${JSON.stringify(call.name)}.`;
-      const tokens = roughTokens(text) + messageOverheadTokens;
-      return { ...textDraft({ role: 'tool', kind: 'tool', text, tokens, admissionId }), toolCallId: call.id };
-    });
-    const sent = await this.#deps.sessions.send(this.#sessionId, {
-      kind: 'append',
+    const sent = await runToolStep(this.#deps, {
+      sessionId: this.#sessionId,
+      admissionId: this.#head.admissionId,
       executionGeneration: this.#generation,
-      messages: [answer, ...results],
       step: this.#step,
-      contextTokens: null,
+      answer,
+      available: this.#context.tools,
+      contextTokens: believed(answer.usage),
+      signal: this.#signal,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
+    if (this.#signal.aborted) return interrupted(null);
     const { due, failure } = await this.#outlook(0);
     if (failure !== null) return broken(failure);
     return due ? ((await this.#preflight(0)) ?? 'next') : 'next';

@@ -3,6 +3,7 @@ import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import type { FailureKind } from '../../../src/core/domain/model/failure.ts';
 import type { Admission } from '../../../src/core/domain/admission/admission.ts';
 import { canClaim, occupant, startedAdmission } from '../../../src/core/domain/session/state.ts';
+import type { MessageDraft } from '../../../src/core/domain/transcript/message.ts';
 import { openToolCalls } from '../../../src/core/domain/transcript/tool-pairs.ts';
 import { anAnswer, aDraft, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
@@ -106,6 +107,12 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
     const answer = anAnswer({ admissionId: turn.admissionId, text: `answer ${steps}`, usage });
     moves.push(() => session.settle({ answer, contextTokens: size < 50 ? null : size, usage }));
   }
+  const running = session.state.runningCalls[size % Math.max(1, session.state.runningCalls.length)];
+  if (running !== undefined) {
+    const result = (['answered', 'failed', 'broken'] as const)[size % 3] ?? 'answered';
+    const end = () => session.finish(running.callId, { result, message: resultOf(running.callId, turn.admissionId) });
+    moves.push(end, end);
+  }
   if (turn.stopRequested !== null) return moves;
   if (!stored) {
     const prompt = aDraft({ admissionId: turn.admissionId, text: `prompt ${steps}` });
@@ -113,10 +120,21 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
   } else {
     const open = openToolCalls(session.state.messages);
     const calls = Array.from({ length: 1 + (size % 3) }, (_, index) => aToolCall({ id: `call-${steps}-${index}` }));
-    if (open.length === 0) moves.push(() => session.say(anAnswer({ text: `step ${steps}`, toolCalls: calls })));
-    else moves.push(() => session.say(...open.map((id) => aToolResult(id, { text: `result of ${id}` }))));
+    const { runningCalls } = session.state;
+    const asking = anAnswer({ text: `step ${steps}`, toolCalls: calls });
+    if (open.length === 0)
+      moves.push(
+        () => session.ask(asking),
+        () => session.ask(asking),
+        () => session.say(asking),
+      );
+    else if (runningCalls.length === 0) moves.push(() => session.say(...open.map((id) => resultOf(id))));
   }
   return moves;
+}
+
+function resultOf(callId: string, admissionId = 'admission-1'): MessageDraft {
+  return aToolResult(callId, { text: `result of ${callId}`, admissionId });
 }
 
 function compressionMoves({ steps }: World, session: TestSession, size: number): readonly Move[] {

@@ -13,7 +13,7 @@ import { scenarios } from './scenarios.ts';
  * HOLDFAST_ALL_FAILPOINTS=1 kills it at the first place that each scenario passes, at the second, and so on to the last.
  */
 
-/** Every command; `receipt` changes nothing and passes no place. */
+/** Every command; `receipt` changes nothing and passes no place, and the kills around tools are in ../tools. */
 const commands = Object.keys({
   create: 0,
   submit: 0,
@@ -26,6 +26,7 @@ const commands = Object.keys({
   claim: 0,
   dispatch: 0,
   append: 0,
+  finish_call: 0,
   settle: 0,
   start_compression: 0,
   rotate: 0,
@@ -35,7 +36,7 @@ const commands = Object.keys({
 
 const places: readonly string[] = [
   ...commands
-    .filter((command) => command !== 'receipt')
+    .filter((command) => command !== 'receipt' && command !== 'finish_call')
     .flatMap((command) => ['before_commit', 'after_commit', 'after_publish'].map((place) => `${command}.${place}`)),
   ...['model', 'summary'].flatMap((kind) =>
     ['before_send', 'first_event', 'after_answer'].map((place) => `${kind}.${place}`),

@@ -105,6 +105,48 @@ describe('the tables as an operator reads them', () => {
   });
 });
 
+describe('the journal of tool calls as an operator reads it', () => {
+  const calls = ['call-1', 'call-2', 'call-3'].map((id) => aToolCall({ id, arguments: `{"path":"${id}"}` }));
+
+  test('has a row for each call whose intent was stored, with its arguments and what became of it', async () => {
+    const { writer, session } = await aSession();
+    await session.submit('a');
+    await session.start();
+    await session.ask(anAnswer({ text: '', toolCalls: calls }));
+    await session.finish('call-2', { result: 'failed' });
+
+    const rows = writer.db
+      .prepare(
+        `SELECT t.call_id, t.name, t.status, t.arguments, t.started_at IS NOT NULL AS started,
+           t.finished_at IS NOT NULL AS finished, m.role, t.admission_id
+         FROM tool_calls t JOIN messages m ON m.id = t.message_id ORDER BY t.id`,
+      )
+      .all();
+
+    const common = { name: 'read_file', started: 1, role: 'assistant', admission_id: 'admission-session-1-a' };
+    expect(rows).toEqual([
+      { ...common, call_id: 'call-1', status: 'started', finished: 0, arguments: '{"path":"call-1"}' },
+      { ...common, call_id: 'call-2', status: 'failed', finished: 1, arguments: '{"path":"call-2"}' },
+      { ...common, call_id: 'call-3', status: 'started', finished: 0, arguments: '{"path":"call-3"}' },
+    ]);
+  });
+
+  test('says that nobody knows what became of the calls that a turn left open', async () => {
+    const { writer, session } = await aSession();
+    await session.submit('a');
+    await session.start();
+    await session.ask(anAnswer({ text: '', toolCalls: calls }));
+    await session.finish('call-1');
+    await session.settle({ outcome: 'interrupted', answer: null });
+
+    expect(writer.db.prepare('SELECT status FROM tool_calls ORDER BY id').pluck().all()).toEqual([
+      'answered',
+      'unknown',
+      'unknown',
+    ]);
+  });
+});
+
 describe('admissions that share a position', () => {
   test.each([1, 2, 3, 4, 5])('come in one page, with a limit of %i too', async (limit) => {
     const { storage, session } = await aSession();

@@ -103,7 +103,7 @@ export class GatewayProcess implements Asker {
   }
 
   #build(ledger: SimulatedLedger, ownership: Ownership, instanceId: string): Services {
-    const { world, clock, disk, core, server, settings } = this.#site;
+    const { world, clock, disk, core, server, tools, settings } = this.#site;
     const queries = simulatedQueries({ world, owner: this, disk, core });
     const ids = { next: () => `${this.name}-${(this.#ids += 1)}` };
     const digest = { of: (text: string) => `#${text}` };
@@ -116,6 +116,7 @@ export class GatewayProcess implements Asker {
       ids,
       digest,
       tokens,
+      tools: tools.hostFor(this),
       hub,
       ownership,
       instanceId,
@@ -156,7 +157,11 @@ export class GatewayProcess implements Asker {
     const { sessions } = gateway;
     return {
       gateway,
-      createSession: core.makeCreateSession({ ...dependencies, sessions }),
+      createSession: core.makeCreateSession({
+        ...dependencies,
+        sessions,
+        toolsFor: () => ({ toolsets: ['scripted'], tools: ['scripted'] }),
+      }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
     };

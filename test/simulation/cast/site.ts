@@ -5,6 +5,7 @@ import { Judge } from '../judge/judge.ts';
 import { Disk } from '../ports/disk.ts';
 import type { Write } from '../ports/disk.ts';
 import { ModelServer } from '../ports/model-server.ts';
+import { ToolServer, toolTokens } from '../ports/tool-server.ts';
 import { viewOf } from '../ports/store-view.ts';
 import type { StoreView } from '../judge/rows.ts';
 import type { Blow } from '../world/decisions.ts';
@@ -23,6 +24,7 @@ export class Site {
   readonly view: StoreView;
   readonly judge: Judge;
   readonly server: ModelServer;
+  readonly tools: ToolServer;
   readonly #sessionOfModel = new Map<string, string>();
   readonly #processes: GatewayProcess[] = [];
   readonly #onReady: ((process: GatewayProcess) => void)[] = [];
@@ -38,7 +40,8 @@ export class Site {
     this.clock = new SimulatedClock(world);
     this.disk = new Disk(core, { durable: (write) => this.#durable(write) });
     this.view = viewOf(this.disk.tables);
-    this.judge = new Judge(this.view, settings, () => world.steps);
+    this.judge = new Judge(this.view, { ...settings, toolTokens }, () => world.steps);
+    this.tools = new ToolServer({ world, clock: this.clock, judge: this.judge });
     this.server = new ModelServer({
       world,
       clock: this.clock,

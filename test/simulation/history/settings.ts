@@ -129,6 +129,7 @@ export function drawRates(random: Random): FaultRates {
       again: rate(0.3, 0.7, 0.95),
       overflow: rate(0.3, 0.1, 0.3),
       summary: rate(0.4, 0.3, 0.8),
+      tool: rate(0.6, 0.3, 0.8),
     },
   };
 }

@@ -256,12 +256,12 @@ function judgeFailure(books: Books, change: RowChange, from: AdmissionRow, to: A
 const hiddenTokens = 20;
 
 /** The most that the turn's next request could be taken for. */
-function largestSize({ store, reported }: Books, { sessionId, after }: RowChange, row: AdmissionRow): number {
+function largestSize({ store, reported, limits }: Books, { sessionId, after }: RowChange, row: AdmissionRow): number {
   const local = activeMessages(store, after.tipId).reduce((sum, message) => sum + message.tokens, hiddenTokens);
   const pending = row.promptMessageId === null ? Math.ceil((store.prompt(row.admissionId) ?? '').length / 4) : 0;
   const exhaustedPrompt =
     row.promptMessageId === null ? 0 : (store.messages(after.tipId).get(row.promptMessageId)?.message.tokens ?? 0);
-  return local + pending + exhaustedPrompt + (reported.get(sessionId) ?? 0);
+  return limits.toolTokens + local + pending + exhaustedPrompt + (reported.get(sessionId) ?? 0);
 }
 
 function isOfLostOwner({ store }: Books, row: AdmissionRow): boolean {

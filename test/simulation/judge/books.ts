@@ -26,6 +26,8 @@ export interface Books {
   readonly reported: Map<string, number>;
   /** Summaries that a model server has finished: text. */
   readonly summaries: Set<string>;
+  /** By session id: the calls whose intent is in the log and whose end is not. */
+  readonly openCalls: Map<string, Set<string>>;
   /** `<session>/<generation>` of the turns whose stop was acknowledged. */
   readonly stops: Set<string>;
 }
@@ -40,6 +42,7 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     turnRequests: new Map(),
     reported: new Map(),
     summaries: new Set(),
+    openCalls: new Map(),
     stops: new Set(),
   };
 }

@@ -13,12 +13,14 @@ import { RequestJudge } from './request-judge.ts';
 import type { JudgedLimits, ProcessView, StoreView } from './rows.ts';
 import { StoreJudge } from './store-judge.ts';
 import { JudgedReader, JudgedStream } from './stream-judge.ts';
+import { ToolJudge } from './tool-judge.ts';
 import { Verdict } from './verdict.ts';
 import type { Broken } from './verdict.ts';
 
 export class Judge {
   readonly store: StoreJudge;
   readonly requests: RequestJudge;
+  readonly tools: ToolJudge;
   readonly clients: ClientJudge;
   readonly #books: Books;
 
@@ -26,6 +28,7 @@ export class Judge {
     this.#books = emptyBooks(new Verdict(now), view, limits);
     this.store = new StoreJudge(this.#books);
     this.requests = new RequestJudge(this.#books);
+    this.tools = new ToolJudge(this.#books);
     this.clients = new ClientJudge(this.#books);
   }
 

@@ -22,7 +22,7 @@ export interface AdmissionRow {
   readonly requeueCount: number;
   readonly promptMessageId: number | null;
   readonly stopRequested: object | null;
-  readonly evidence: { readonly boundary: string } | null;
+  readonly evidence: { readonly boundary: string; readonly openToolCalls: readonly string[] } | null;
   readonly failure: { readonly reason: string } | null;
   readonly resolution: { readonly action: string; readonly by: string } | null;
   readonly retriedBy: string | null;
@@ -62,6 +62,8 @@ export interface EventRow {
   readonly executionGeneration: number | null;
   /** Of `admission.queued`. */
   readonly admission?: { readonly position: number };
+  /** Of `tool.started` and `tool.finished`. */
+  readonly callId?: string;
   /** Of `turn.settled`. */
   readonly outcome?: string;
   readonly failure?: { readonly reason: string } | null;
@@ -112,6 +114,8 @@ export interface JudgedLimits {
   readonly onOutage: 'hold' | 'continue';
   readonly onUnknown: 'hold' | 'discard';
   readonly windowTokens: number;
+  /** What the schemas of the tools cost in each request. */
+  readonly toolTokens: number;
   /** Whether anybody has stated the window. */
   readonly windowIsKnown: boolean;
 }

@@ -4,6 +4,7 @@ import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
+import { judgeOpenCalls } from './tool-judge.ts';
 import { judgeTranscripts } from './transcripts.ts';
 
 interface Seen {
@@ -51,6 +52,7 @@ export class StoreJudge {
     this.#judgeSession(sessionId, seen.row, after);
     judgeAdmissions(this.#books, change);
     judgeTranscripts(this.#books, change);
+    judgeOpenCalls(this.#books, sessionId, events, admissions);
     this.#judgeMoments(sessionId, events, admissions);
     this.#remember(sessionId, after, admissions, endedAdmissions);
     const history = versions.get(sessionId) ?? new Map<number, SessionVersion>();

@@ -486,4 +486,60 @@ export const plantedBugs: readonly PlantedBug[] = [
     breaks: ['P8', 'P1'],
     patches: [{ file: actor, from: `if (this.#state === null && this.#pumping) await this.#working;`, to: '' }],
   },
+  {
+    name: 'tool-started-before-its-intent',
+    within: 500,
+    breaks: ['P4'],
+    patches: [
+      {
+        file: 'core/use-cases/tool-step.ts',
+        from: `  const appended = await deps.sessions.send(sessionId, {
+    kind: 'append',`,
+        to: `  const appended: Sent<null> = { kind: 'done', reply: null };
+  void deps.sessions.send(sessionId, {
+    kind: 'append',`,
+      },
+    ],
+  },
+  {
+    name: 'broken-call-made-again',
+    within: 500,
+    breaks: ['P4'],
+    patches: [
+      {
+        file: 'core/use-cases/tool-step.ts',
+        from: `await deps.tools.call(request, signal).catch(brokenHost);`,
+        to: `await deps.tools.call(request, signal).catch(() => deps.tools.call(request, signal)).catch(brokenHost);`,
+      },
+    ],
+  },
+  {
+    name: 'tool-turn-run-again-after-recovery',
+    within: 500,
+    breaks: ['P4'],
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `if (turn.boundary !== 'none') return 'lost';`,
+        to: `if (turn.boundary === 'model') return 'lost';`,
+      },
+      {
+        file: 'core/domain/admission/admission.ts',
+        from: `invariant(a.status === 'started' && a.boundary === 'none', 'only a start at boundary none is requeued');`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'evidence-without-open-calls',
+    within: 1000,
+    breaks: ['P5', 'bug', 'P10'],
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `openToolCalls: openToolCalls(state.messages),`,
+        to: `openToolCalls: [],`,
+      },
+    ],
+  },
 ];

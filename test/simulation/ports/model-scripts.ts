@@ -2,6 +2,7 @@ import type { ToolCall } from '../../../src/core/domain/transcript/message.ts';
 import type { Usage } from '../../../src/core/domain/model/usage.ts';
 import type { FailureKind } from '../../../src/core/domain/model/failure.ts';
 import type { FinishReason, ModelRequest } from '../../../src/core/ports/model-provider.ts';
+import { toolName } from './tool-server.ts';
 import type { Decisions } from '../world/decisions.ts';
 
 /** What a model server does with one request, step by step. */
@@ -118,6 +119,7 @@ const toolScripts: readonly ((ids: string, usage: Usage | null) => readonly Mode
     { kind: 'text', text: `I look at ${ids}` },
     toolCall(`${ids}.0`),
     toolCall(`${ids}.1`),
+    toolCall(`${ids}.2`, '{}', 'no_such_tool'),
     { kind: 'finish', finishReason: 'tool_calls', usage },
   ],
   (ids, usage) => [
@@ -153,8 +155,8 @@ const summaryFaults: readonly Answer[] = [
   () => [{ kind: 'throw' }],
 ];
 
-function toolCall(id: string, args = '{"path":"a.txt"}'): ModelStep {
-  return { kind: 'tool_call', call: { id, name: 'no_such_tool', arguments: args } };
+function toolCall(id: string, args = '{"path":"a.txt"}', name = toolName): ModelStep {
+  return { kind: 'tool_call', call: { id, name, arguments: args } };
 }
 
 function answerText(number: number, more: number): string {

@@ -28,6 +28,7 @@ const status: ResultOf<'gateway.status'> = {
   waiting_sessions: 1,
   max_concurrent_turns: 16,
   storage: 'ok',
+  tools: [],
   sessions: 4,
   admissions: { queued: 5, started: 1, unknown: 1, terminal: 20 },
   unknown: [

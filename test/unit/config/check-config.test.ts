@@ -66,7 +66,7 @@ shutdown: { drain_seconds: 10 }
   });
 
   test('may use anchors', () => {
-    expect(valid('toolsets: { a: &tools [read], b: *tools }').toolsets).toEqual({ a: ['read'], b: ['read'] });
+    expect(valid('toolsets: { a: &tools [builtin], b: *tools }').toolsets).toEqual({ a: ['builtin'], b: ['builtin'] });
   });
 });
 
@@ -121,7 +121,16 @@ describe('a wrong value', () => {
       'storage: { synchronous: Full }',
       '1:25: storage.synchronous: must be one of `full`, `normal`; did you mean `full`?',
     ],
-    ['mcp_servers: { files: {} }', '1:14: mcp_servers: MCP servers are not supported by this version: leave it empty'],
+    ['mcp_servers: { files: {} }', '1:23: mcp_servers.files: needs either `command` or `url`'],
+    [
+      'mcp_servers: { files: { command: x, url: http://127.0.0.1:1/mcp } }',
+      '1:23: mcp_servers.files: needs either `command` or `url`',
+    ],
+    ['mcp_servers: { builtin: { command: x } }', '1:16: mcp_servers.builtin: is the name of the built-in tools'],
+    [
+      'mcp_servers: { files: { command: x, pass_env: ["a value"] } }',
+      '1:48: mcp_servers.files.pass_env[0]: must be the name of an environment variable, not its value',
+    ],
     ['- 1', '1:1: must be a mapping of keys, and is a list'],
     ['just text', '1:1: must be a mapping of keys, and is text'],
   ])('is refused with its place and the reason: %s', (text, expected) => {
@@ -248,8 +257,25 @@ describe('a secret that was written into the file by mistake', () => {
 
 describe('toolsets', () => {
   test('must be defined before a platform gets them', () => {
-    expect(problems('toolsets: { files: [read] }\nplatform_toolsets: { cli: [flies] }')).toEqual([
+    expect(problems('toolsets: { files: [builtin] }\nplatform_toolsets: { cli: [flies] }')).toEqual([
       "config.yaml:2:28: platform_toolsets.cli[0]: names a toolset that `toolsets` doesn't define; did you mean `files`?",
+    ]);
+  });
+
+  test('may name a server, one of its tools, and the built-in ones', () => {
+    const servers = 'mcp_servers: { files: { command: x } }';
+    const { toolsets } = valid(`toolsets: { all: [files, files.read, builtin, builtin.time] }\n${servers}`);
+
+    expect(toolsets).toEqual({ all: ['files', 'files.read', 'builtin', 'builtin.time'] });
+  });
+
+  test.each([
+    ['flies', 'did you mean `files`?'],
+    ['web.fetch', 'known: files, builtin, builtin.time'],
+    ['builtin.tine', 'did you mean `builtin`?'],
+  ])('name only servers that are configured: %s', (entry, hint) => {
+    expect(problems(`toolsets: { all: [${entry}] }\nmcp_servers: { files: { command: x } }`)).toEqual([
+      `config.yaml:1:19: toolsets.all[0]: names a tool of a server that \`mcp_servers\` doesn't define; ${hint}`,
     ]);
   });
 });

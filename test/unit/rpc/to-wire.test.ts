@@ -59,6 +59,14 @@ const events = {
   },
   'admission.cancelled': { body: { type: 'admission.cancelled' }, payload: {} },
   'admission.requeued': { body: { type: 'admission.requeued', requeueCount: 2 }, payload: { requeue_count: 2 } },
+  'tool.started': {
+    body: { type: 'tool.started', callId: 'c1', name: 'look' },
+    payload: { call_id: 'c1', name: 'look' },
+  },
+  'tool.finished': {
+    body: { type: 'tool.finished', callId: 'c1', name: 'look', result: 'answered' },
+    payload: { call_id: 'c1', name: 'look', result: 'answered' },
+  },
   'turn.started': { body: { type: 'turn.started' }, payload: {} },
   'message.appended': {
     body: {

@@ -52,6 +52,10 @@ function bodyToWire(event: SessionEvent): Body {
     case 'session.released':
     case 'turn.stop_requested':
       return { type: event.type, payload: { by: event.by } };
+    case 'tool.started':
+      return { type: event.type, payload: { call_id: event.callId, name: event.name } };
+    case 'tool.finished':
+      return { type: event.type, payload: { call_id: event.callId, name: event.name, result: event.result } };
     case 'admission.queued': {
       const { inputId, seq, position } = event.admission;
       const retry = event.payloadFrom === undefined ? {} : { retry_of: event.payloadFrom };

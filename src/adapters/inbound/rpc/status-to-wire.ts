@@ -22,6 +22,13 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
     waiting_sessions: status.waitingSessions,
     max_concurrent_turns: status.maxConcurrentTurns,
     storage: status.storage,
+    tools: status.tools.map(({ server, state, tools, restarts, lastError }) => ({
+      server,
+      state,
+      tools,
+      restarts,
+      last_error: lastError,
+    })),
     sessions: status.counts.sessions,
     admissions: { queued, started, unknown, terminal },
     unknown: status.unknown.map(({ admission }) => unknownToWire(admission)),

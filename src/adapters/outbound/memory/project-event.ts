@@ -48,6 +48,8 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
     case 'admission.cancelled':
     case 'admission.requeued':
     case 'turn.started':
+    case 'tool.started':
+    case 'tool.finished':
     case 'turn.stop_requested':
     case 'turn.lost':
     case 'turn.resolved':

@@ -16,6 +16,7 @@ import type { AdmissionsTable } from './admissions-table.ts';
 import type { CompressionsTable } from './compressions-table.ts';
 import type { MessagesTable } from './messages-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
+import type { ToolCallsTable } from './tool-calls-table.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 
@@ -24,6 +25,7 @@ export interface ProjectedTables {
   readonly messages: MessagesTable;
   readonly admissions: AdmissionsTable;
   readonly compressions: CompressionsTable;
+  readonly toolCalls: ToolCallsTable;
 }
 
 /**
@@ -49,10 +51,17 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
       return appendMessage(tables, event);
     case 'turn.stop_requested':
       return changeAdmission(tables, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
+    case 'tool.started':
+      return startCall(tables, event);
+    case 'tool.finished':
+      return tables.toolCalls.finish({ ...event, status: event.result });
     case 'admission.cancelled':
+      return changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
     case 'turn.resolved':
+      tables.toolCalls.abandon(event.sessionId, event.at);
       return changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
     case 'turn.settled':
+      tables.toolCalls.abandon(event.sessionId, event.at);
       changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
       return hideMessages(tables, event);
     case 'turn.lost':
@@ -96,6 +105,20 @@ function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended
   const crossed = boundary === null ? admission : crossBoundary(admission, boundary);
   const promptMessageId = message.kind === 'prompt' ? message.id : crossed.promptMessageId;
   tables.admissions.updateProgress({ ...crossed, step, promptMessageId });
+}
+
+function startCall(tables: ProjectedTables, event: EventOf<'tool.started'>): void {
+  const { sessionId, admissionId, callId, name, at } = event;
+  tables.toolCalls.start({
+    sessionId,
+    admissionId: admissionId ?? '',
+    transcriptId: tipOf(tables, event),
+    callId,
+    name,
+    at,
+  });
+  const admission = crossBoundary(admissionOf(tables, event), 'tool');
+  tables.admissions.updateProgress(admission);
 }
 
 function hideMessages(tables: ProjectedTables, event: EventOf<'turn.settled'>): void {

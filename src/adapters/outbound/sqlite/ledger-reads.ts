@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import type { Ledger } from '../../../core/ports/ledger.ts';
 import { AdmissionsTable } from './admissions-table.ts';
 import { MessagesTable } from './messages-table.ts';
-
 import { SessionsTable } from './sessions-table.ts';
+import { ToolCallsTable } from './tool-calls-table.ts';
 import type { Synchronous } from './synchronous.ts';
 
 export type LedgerReads = Synchronous<Omit<Ledger, 'takeOwnership' | 'append'>>;
@@ -27,12 +27,18 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
   const sessions = new SessionsTable(db);
   const messages = new MessagesTable(db);
   const admissions = new AdmissionsTable(db);
+  const toolCalls = new ToolCallsTable(db);
   const unfinished = db.prepare<[], string>(unfinishedSql).pluck();
   return {
     load(sessionId) {
       const head = sessions.head(sessionId);
       if (head === null) return null;
-      return { ...head, messages: messages.metas(head.lineage.tipId), open: admissions.open(sessionId) };
+      return {
+        ...head,
+        messages: messages.metas(head.lineage.tipId),
+        open: admissions.open(sessionId),
+        runningCalls: toolCalls.running(sessionId),
+      };
     },
     sessionOf: (transcriptId) => sessions.rootOf(transcriptId),
     findCreated: (key) => sessions.created(key),

@@ -51,6 +51,7 @@ const initialSchema = `
     usage_anchor_tokens INTEGER,
     usage_anchor_message_id INTEGER,
     toolsets TEXT NOT NULL,
+    tools TEXT NOT NULL DEFAULT '[]', -- what the toolsets stood for when the session was made
     system_prompt_tokens INTEGER,
     system_prompt TEXT
   ) STRICT;
@@ -165,6 +166,7 @@ const initialSchema = `
     arguments TEXT NOT NULL,
     UNIQUE (message_id, call_id)
   ) STRICT;
+  CREATE INDEX tool_calls_running ON tool_calls (session_id) WHERE status = 'started';
 
   PRAGMA application_id = ${String(applicationId)};
 `;

@@ -3,7 +3,7 @@ import type { Hold, SessionProfile, SessionState, UsageAnchor } from '../../../c
 import { fromJsonList } from './json-column.ts';
 
 /** A session without its messages and its admissions. */
-export type SessionHead = Omit<SessionState, 'messages' | 'open'>;
+export type SessionHead = Omit<SessionState, 'messages' | 'open' | 'runningCalls'>;
 
 /** The columns of a root row that `session.create` fixes. Those that a child lacks are never NULL on a root row. */
 export interface ProfileRow {
@@ -19,6 +19,7 @@ export interface ProfileRow {
   readonly system_prompt: string | null;
   readonly system_prompt_tokens: number;
   readonly toolsets: string;
+  readonly tools: string;
   readonly started_at: string;
 }
 
@@ -60,6 +61,7 @@ const profileColumnNames = [
   'system_prompt',
   'system_prompt_tokens',
   'toolsets',
+  'tools',
   'started_at',
 ] as const satisfies readonly (keyof ProfileRow)[];
 
@@ -112,6 +114,7 @@ export function profileFromRow(row: ProfileRow): SessionProfile {
     systemPrompt: row.system_prompt,
     systemPromptTokens: row.system_prompt_tokens,
     toolsets: fromJsonList(row.toolsets),
+    tools: fromJsonList(row.tools),
     startedAt: row.started_at,
   };
 }
@@ -130,6 +133,7 @@ export function profileToRow(profile: SessionProfile): ProfileRow {
     system_prompt: profile.systemPrompt,
     system_prompt_tokens: profile.systemPromptTokens,
     toolsets: JSON.stringify(profile.toolsets),
+    tools: JSON.stringify(profile.tools),
     started_at: profile.startedAt,
   };
 }

@@ -4,6 +4,7 @@ import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { AppendRequest, AppendResult, Ownership } from '../../../core/ports/ledger.ts';
 import { AdmissionsTable } from './admissions-table.ts';
 import { CompressionsTable } from './compressions-table.ts';
+import { ToolCallsTable } from './tool-calls-table.ts';
 import { EpochTable } from './epoch-table.ts';
 import { EventsTable } from './events-table.ts';
 import { projectEvent } from './event-projection.ts';
@@ -41,6 +42,7 @@ export class SqliteStore {
       messages: new MessagesTable(db),
       admissions: new AdmissionsTable(db),
       compressions: new CompressionsTable(db),
+      toolCalls: new ToolCallsTable(db),
     };
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {

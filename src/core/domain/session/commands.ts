@@ -4,6 +4,7 @@ import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { MessageDraft } from '../transcript/message.ts';
+import type { ToolResultKind } from './events.ts';
 import type { Hold, SessionProfile } from './state.ts';
 
 /**
@@ -54,12 +55,22 @@ interface CommandFields {
   claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
   dispatch: { readonly executionGeneration: number; readonly prompt: MessageDraft };
-  /** Stores messages of a step that is not the last. */
+  /** Stores messages of a step that is not the last, with the intent of the calls that start now. */
   append: {
     readonly executionGeneration: number;
     readonly messages: readonly MessageDraft[];
+    readonly startedCalls: readonly { readonly callId: string; readonly name: string }[];
     readonly step: number;
     readonly contextTokens: number | null;
+  };
+  /** Stores the result of a call whose intent is stored. It is accepted after a stop request too: it is the truth. */
+  finish_call: {
+    readonly executionGeneration: number;
+    readonly callId: string;
+    readonly name: string;
+    readonly result: ToolResultKind;
+    readonly message: MessageDraft;
+    readonly step: number;
   };
   settle: {
     readonly executionGeneration: number;
@@ -113,6 +124,7 @@ export interface CommandReplies {
   claim: { readonly executionGeneration: number };
   dispatch: null;
   append: null;
+  finish_call: null;
   settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
   start_compression: null;
   rotate: null;

@@ -3,7 +3,7 @@ import { decideReceipt } from '../admission/receipt-command.ts';
 import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
 import { decideSubmit } from '../admission/submit.ts';
 import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
-import { decideAppend, decideDispatch } from '../turn/advance.ts';
+import { decideAppend, decideDispatch, decideFinishCall } from '../turn/advance.ts';
 import { decideClaim } from '../turn/claim.ts';
 import { decideInterrupt } from '../turn/interrupt.ts';
 import { decideRecover } from '../turn/recover.ts';
@@ -82,6 +82,7 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   claim: decideClaim,
   dispatch: decideDispatch,
   append: decideAppend,
+  finish_call: decideFinishCall,
   settle: decideSettle,
   start_compression: decideStartCompression,
   rotate: decideRotate,

@@ -19,6 +19,9 @@ export interface CarriedMessage {
   readonly message: MessageMeta;
 }
 
+/** `answered` and `failed` are the tool's own words; `broken` means that it came to no answer. */
+export type ToolResultKind = 'answered' | 'failed' | 'broken';
+
 /** The outcome of a compression that is committed with its rotation. */
 export interface CompressionResult {
   readonly compressionId: string;
@@ -65,6 +68,10 @@ export type SessionEventBody =
       /** The size of the context, input and output, that the provider reported with this message, if it is believed. */
       readonly contextTokens: number | null;
     }
+  /** The intent of a call. It is durable before the tool starts, and it moves the boundary to `tool`. */
+  | { readonly type: 'tool.started'; readonly callId: string; readonly name: string }
+  /** The call has come to an end; its result is the message that follows in the same append. */
+  | { readonly type: 'tool.finished'; readonly callId: string; readonly name: string; readonly result: ToolResultKind }
   | { readonly type: 'turn.stop_requested'; readonly by: string }
   | {
       readonly type: 'turn.settled';

@@ -45,6 +45,7 @@ export function createdSession(sessionId: string, profile: SessionProfile): Sess
     lineage: newLineage(sessionId),
     messages: [],
     usageAnchor: null,
+    runningCalls: [],
     open: [],
   };
 }
@@ -65,6 +66,10 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
       return started(state, event);
     case 'message.appended':
       return appended(state, event);
+    case 'tool.started':
+      return callStarted(state, event);
+    case 'tool.finished':
+      return callFinished(state, event);
     case 'turn.stop_requested':
       return changed(state, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
     case 'turn.settled':
@@ -118,6 +123,22 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
   });
 }
 
+function callStarted(state: SessionState, event: EventOf<'tool.started'>): SessionState {
+  const { callId, name, at } = event;
+  invariant(
+    state.runningCalls.every((call) => call.callId !== callId),
+    'a call is started once',
+  );
+  const runningCalls = [...state.runningCalls, { callId, name, startedAt: at }];
+  return changed({ ...state, runningCalls }, event, (admission) => crossBoundary(admission, 'tool'));
+}
+
+function callFinished(state: SessionState, event: EventOf<'tool.finished'>): SessionState {
+  const runningCalls = state.runningCalls.filter(({ callId }) => callId !== event.callId);
+  invariant(runningCalls.length < state.runningCalls.length, 'only a call that was started finishes');
+  return { ...state, runningCalls };
+}
+
 function openCompression(event: EventOf<'compression.started'>): OpenCompression {
   const { compressionId, trigger, admissionId, epoch, at } = event;
   return { compressionId, trigger, admissionId, epoch, startedAt: at };
@@ -162,7 +183,9 @@ function changed(state: SessionState, event: SessionEvent, change: (a: Admission
 /** Ends the admission that the event names: the state forgets what is terminal. */
 function closed(state: SessionState, event: EndingEvent): SessionState {
   const after = changed(state, event, (admission) => endedAdmission(admission, event));
-  return { ...after, open: after.open.filter((admission) => admission.status !== 'terminal') };
+  const open = after.open.filter((admission) => admission.status !== 'terminal');
+  // A turn that ends takes its calls with it: closing it has given each a result. What waited has none.
+  return { ...after, open, runningCalls: event.type === 'admission.cancelled' ? after.runningCalls : [] };
 }
 
 /** The events that make an admission terminal. */

@@ -18,6 +18,8 @@ export interface SessionProfile {
   readonly systemPrompt: string | null;
   readonly systemPromptTokens: number;
   readonly toolsets: readonly string[];
+  /** What the toolsets stood for when the session was made, as `server`, `server.tool` or `builtin.tool`. */
+  readonly tools: readonly string[];
   readonly startedAt: string;
 }
 
@@ -38,6 +40,12 @@ export interface UsageAnchor {
   readonly messageId: number;
 }
 
+export interface RunningCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly startedAt: string;
+}
+
 /**
  * All that the decider needs to know of one session. It is bounded: settled admissions and the content of messages
  * are not part of it.
@@ -54,6 +62,8 @@ export interface SessionState {
   /** The active messages of the tip, in transcript order. */
   readonly messages: readonly MessageMeta[];
   readonly usageAnchor: UsageAnchor | null;
+  /** The calls of the running or unknown turn whose intent is stored and whose result is not. */
+  readonly runningCalls: readonly RunningCall[];
   /** Every admission that is not terminal, in queue order. */
   readonly open: readonly Admission[];
 }

@@ -27,7 +27,7 @@ export function closeTurn(
 ): readonly UnnumberedEvent[] {
   if (admission.promptMessageId === null) return [];
   const drafts = [
-    ...openToolCalls(state.messages).map((id) => toolNote(admission, id, toolNotes[end.ending])),
+    ...openToolCalls(state.messages).map((id) => toolNote(admission, id, callNote(state, id, end))),
     end.partial === null || end.partial.text.trim() === ''
       ? endNote(admission, endNotes[end.ending])
       : { ...end.partial, partial: true, toolCalls: [] },
@@ -61,6 +61,13 @@ const toolNotes: Readonly<Record<BrokenEnd['ending'], string>> = {
   failed: '[The turn failed before the result of this call was stored. Its outcome is unknown.]',
   lost: '[The gateway stopped while this call was open. Its outcome is unknown.]',
 };
+
+const neverStarted = '[The call was not started.]';
+
+/** What is known of a call without a result: whether its intent was stored says whether it may have had an effect. */
+function callNote(state: SessionState, callId: string, end: BrokenEnd): string {
+  return state.runningCalls.some((call) => call.callId === callId) ? toolNotes[end.ending] : neverStarted;
+}
 
 const endNotes: Readonly<Record<BrokenEnd['ending'], string>> = {
   stopped: '[This turn was stopped before it was answered.]',

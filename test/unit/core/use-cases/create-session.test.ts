@@ -22,6 +22,7 @@ describe('creating a session', () => {
       systemPrompt: 'Be kind.',
       systemPromptTokens: 2,
       toolsets: ['files'],
+      tools: ['files'],
       startedAt: gateway.clock.now(),
     });
   });

@@ -156,7 +156,7 @@ describe('a model that asks for tools', () => {
 
     expect(ended).toMatchObject({ outcome: 'completed', step: 2 });
     expect((await gateway.texts(sessionId)).slice(2)).toEqual([
-      'tool: There is no tool called "rm".',
+      'tool: There is no tool called "rm". There are none.',
       'assistant: Then not.',
     ]);
   });

@@ -6,6 +6,8 @@ import { firstNewMessageId, given, nextAdmissionSeq, now } from '../../../../sup
 import {
   answered,
   appended,
+  callFinished,
+  callStarted,
   created,
   held,
   lost,
@@ -77,15 +79,15 @@ describe('discarding an unknown turn', () => {
 
   test('gives every open tool call a result that claims nothing', () => {
     const calls = ['call-1', 'call-2', 'call-3'].map((id) => ({ id, name: 'write_file', arguments: '{}' }));
-    const asking = answered(
-      1,
-      { id: 2, toolCalls: calls, toolCallIds: calls.map(({ id }) => id) },
-      { boundary: 'tool' },
-    );
+    const asking = [
+      answered(1, { id: 2, toolCalls: calls, toolCallIds: calls.map(({ id }) => id) }),
+      ...calls.map(({ id }) => callStarted(1, id)),
+    ];
+    const second = [callFinished(1, 'call-2'), toolResult(1, 'call-2', { id: 3 })];
     const text = '[The gateway stopped while this call was open. Its outcome is unknown.]';
     const result = { role: 'tool', kind: 'tool', text, tokens: 22, at: now } as const;
 
-    given(created(), queued(1), started(1), prompted(1), asking, toolResult(1, 'call-2', { id: 3 }), lost(1))
+    given(created(), queued(1), started(1), prompted(1), ...asking, ...second, lost(1))
       .when(resolveUnknown(1))
       .then(
         appended(1, aMessage({ ...result, id: firstNewMessageId, toolCallId: 'call-1' })),

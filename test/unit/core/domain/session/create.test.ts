@@ -30,6 +30,7 @@ describe('creating a session', () => {
       },
       messages: [],
       usageAnchor: null,
+      runningCalls: [],
       open: [],
     });
   });
@@ -53,6 +54,7 @@ describe('a session that does not exist', () => {
     claim: commands.claim(1, aDraft()),
     dispatch: commands.dispatch(1),
     append: commands.append(),
+    finish_call: commands.finishCall(),
     settle: commands.settle(),
     start_compression: commands.startCompression(),
     rotate: commands.rotate(),

@@ -9,6 +9,8 @@ import { deepFreeze, numbered, stateAfter } from '../../../../support/given.ts';
 import type { Told } from '../../../../support/history.ts';
 import {
   answered,
+  callFinished,
+  callStarted,
   compressionCompleted,
   compressionFailed,
   compressionStarted,
@@ -52,6 +54,10 @@ describe('a history that can not have happened is an invariant violation:', () =
     ['a resolution of a turn that runs', [...sent, resolved(1)]],
     ['a second resolution', [...sent, lost(1), resolved(1), resolved(1)]],
     ['a cancellation of a turn that runs', [...running, cancelled(1)]],
+    ['a call of a turn that does not run', [...sent, lost(1), callStarted(1, 'call-1')]],
+    ['a call that is started twice', [...sent, callStarted(1, 'call-1'), callStarted(1, 'call-1')]],
+    ['the end of a call that was not started', [...sent, callFinished(1, 'call-1')]],
+    ['a second end of a call', [...sent, callStarted(1, 'c'), callFinished(1, 'c'), callFinished(1, 'c')]],
     ['a second open compression', [...running, compressionStarted(1), compressionStarted(1)]],
     ['the end of a compression that never began', [...running, compressionFailed()]],
     [
@@ -162,6 +168,19 @@ describe('evolving', () => {
     const state = stateAfter(...sent, queued(2), settled(1));
 
     expect(state.open).toEqual([anAdmission({ seq: 2 })]);
+  });
+
+  test('keeps the running calls of an unknown turn, and forgets them when it is resolved', () => {
+    const unknown = [...sent, callStarted(1, 'call-1'), lost(1)];
+
+    expect(stateAfter(...unknown).runningCalls).toEqual([{ callId: 'call-1', name: 'look', startedAt: anInstant }]);
+    expect(stateAfter(...unknown, resolved(1)).runningCalls).toEqual([]);
+  });
+
+  test('keeps the running calls when a prompt that waits is cancelled', () => {
+    const state = stateAfter(...sent, callStarted(1, 'call-1'), queued(2), cancelled(2));
+
+    expect(state.runningCalls.map(({ callId }) => callId)).toEqual(['call-1']);
   });
 
   test('takes the boundary only further, never back', () => {

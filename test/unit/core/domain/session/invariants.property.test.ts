@@ -107,6 +107,28 @@ describe('whatever happens to a session', () => {
   );
 
   test(
+    'a call that runs has no result yet, and its turn is running or unknown',
+    eachStep(({ after }) => {
+      const running = after.runningCalls.map(({ callId }) => callId);
+      const results = after.messages.map(({ toolCallId }) => toolCallId);
+      expect(running.filter((callId) => results.includes(callId))).toEqual([]);
+      if (running.length > 0) expect(occupant(after)?.boundary).toBe('tool');
+    }),
+  );
+
+  test('no call is started twice or after its turn was asked to stop', () => {
+    always(({ log }) => {
+      const calls = log.flatMap((event) => (event.type === 'tool.started' ? event.callId : []));
+      expect(new Set(calls).size).toBe(calls.length);
+      const stopped = new Set<string | null>();
+      for (const { type, admissionId } of log) {
+        if (type === 'turn.stop_requested') stopped.add(admissionId);
+        if (type === 'tool.started') expect(stopped.has(admissionId)).toBe(false);
+      }
+    });
+  });
+
+  test(
     'the generation never falls, and it rises with each claim',
     eachStep(({ before, after, events }) => {
       const claims = events.filter(({ type }) => type === 'turn.started').length;
@@ -189,6 +211,8 @@ test('random lives get everywhere: every kind of event happens in them', () => {
       'admission.requeued',
       'turn.started',
       'message.appended',
+      'tool.started',
+      'tool.finished',
       'turn.stop_requested',
       'turn.settled',
       'turn.lost',

@@ -14,7 +14,6 @@ import { evolve } from '../../../../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../../../src/core/domain/session/events.ts';
 import type { SessionState } from '../../../../../src/core/domain/session/state.ts';
 import { occupant, queueHead } from '../../../../../src/core/domain/session/state.ts';
-import type { MessageDraft } from '../../../../../src/core/domain/transcript/message.ts';
 import { aDraft, anAnswer, aProfile, aSessionId, aToolCall, aToolResult } from '../../../../support/builders.ts';
 import * as commands from '../../../../support/commands.ts';
 import { aContext, deepFreeze } from '../../../../support/given.ts';
@@ -46,6 +45,8 @@ const wishes = [
   'dispatch',
   'append',
   'append',
+  'finish call',
+  'finish call',
   'settle',
   'settle',
   'start compression',
@@ -186,7 +187,11 @@ export class RandomSession {
         return { kind: 'dispatch', executionGeneration, prompt: aDraft({ admissionId: turn.admissionId }) };
       case 'append':
         if (turn === undefined || turn.boundary === 'none') return null;
-        return commands.append({ executionGeneration, messages: this.#step(turn, b), step: turn.step + 1 });
+        // A runner asks for the next step only when every call of the last one has its result.
+        if (this.#endsWithOpenCalls()) return null;
+        return commands.append({ executionGeneration, ...this.#step(turn, a, b), step: turn.step + 1 });
+      case 'finish call':
+        return this.#callEnd(executionGeneration, a, b);
       case 'settle':
         return turn === undefined ? null : this.#settlement(turn, executionGeneration, a);
       case 'start compression':
@@ -205,11 +210,25 @@ export class RandomSession {
     }
   }
 
-  /** A step of a turn: calls, of which not all need to have a result yet. */
-  #step({ admissionId }: Admission, b: number): readonly MessageDraft[] {
+  /** A step of a turn: some calls are answered at once, some are started, and some are neither. */
+  #step({ admissionId }: Admission, a: number, b: number): Pick<Command<'append'>, 'messages' | 'startedCalls'> {
     const toolCalls = Array.from({ length: (b % 3) + 1 }, () => aToolCall({ id: this.#name('call') }));
     const results = toolCalls.slice(0, b % 4).map(({ id }) => aToolResult(id, { admissionId }));
-    return [anAnswer({ toolCalls, text: '', admissionId }), ...results];
+    const rest = toolCalls.slice(results.length, a % 4 === 0 ? -1 : undefined);
+    return {
+      messages: [anAnswer({ toolCalls, text: '', admissionId }), ...results],
+      startedCalls: rest.map(({ id, name }) => ({ callId: id, name })),
+    };
+  }
+
+  #callEnd(executionGeneration: number, a: number, b: number): SessionCommand | null {
+    const call = pick(this.#state.runningCalls, a);
+    const turn = occupant(this.#state);
+    if (call === undefined || turn === undefined) return null;
+    const { callId, name } = call;
+    const result = pick(['answered', 'failed', 'broken'] as const, b) ?? 'answered';
+    const message = aToolResult(callId, { admissionId: turn.admissionId });
+    return commands.finishCall({ executionGeneration, callId, name, result, message, step: turn.step });
   }
 
   #settlement(turn: Admission, executionGeneration: number, a: number): SessionCommand | null {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { InvariantViolation } from '../../../../../src/core/domain/invariant.ts';
 import { anAnswer, aToolCall, aToolResult } from '../../../../support/builders.ts';
-import { append, dispatch } from '../../../../support/commands.ts';
+import { append, dispatch, finishCall } from '../../../../support/commands.ts';
 import { firstNewMessageId, given, now } from '../../../../support/given.ts';
 import {
   answered,
+  callFinished,
+  callStarted,
   created,
   prompted,
   queued,
@@ -71,16 +73,71 @@ describe('storing a step', () => {
     expect(when.after.open[0]).toMatchObject({ boundary: 'model', step: 2, promptMessageId: 1 });
   });
 
-  test('is refused once a stop is acknowledged', () => {
+  test('stores the intent of each call that starts, which moves the boundary to tool', () => {
+    const startedCalls = [{ callId: call.id, name: call.name }];
+    const when = given(...dispatched).when(append({ messages: [asking], startedCalls, step: 1 }));
+
+    when.then(
+      answered(1, { ...asking, id: firstNewMessageId, toolCallIds: [call.id], at: now }),
+      callStarted(1, call.id, { name: call.name }),
+    );
+    expect(when.after.open[0]).toMatchObject({ boundary: 'tool' });
+    expect(when.after.runningCalls).toEqual([{ callId: call.id, name: call.name, startedAt: now }]);
+  });
+
+  test('is refused once a stop is acknowledged: no call starts after that', () => {
     given(...dispatched, stopRequested(1))
-      .when(append({ messages: [asking] }))
+      .when(append({ messages: [asking], startedCalls: [{ callId: call.id, name: call.name }] }))
       .thenRefused({ reason: 'stop_requested' });
+  });
+});
+
+describe('the end of a call', () => {
+  const asking = answered(1, { id: 2, toolCallIds: ['call-1', 'call-2'] });
+  const calling = [...dispatched, asking, callStarted(1, 'call-1'), callStarted(1, 'call-2')];
+
+  test('is stored with its result, and the others go on', () => {
+    const when = given(...calling).when(finishCall());
+
+    when
+      .then(
+        callFinished(1, 'call-1'),
+        toolResult(1, 'call-1', { ...finishCall().message, id: firstNewMessageId, toolCallId: 'call-1', at: now }),
+      )
+      .thenAnswers(null);
+    expect(when.after.runningCalls.map(({ callId }) => callId)).toEqual(['call-2']);
+  });
+
+  test('is stored after a stop request too: it is the truth', () => {
+    const when = given(...calling, stopRequested(1)).when(finishCall());
+
+    expect(when.decision.kind).toBe('accepted');
+    expect(when.after.messages.at(-1)).toMatchObject({ role: 'tool', toolCallId: 'call-1' });
+  });
+
+  test('that was never started is a fault of this program', () => {
+    const { when } = given(...dispatched, asking, callStarted(1, 'call-2'));
+
+    expect(() => when(finishCall())).toThrow(InvariantViolation);
+  });
+
+  test('that has come already is a fault of this program', () => {
+    const { when } = given(...calling, callFinished(1, 'call-1'), toolResult(1, 'call-1', { id: 3 }));
+
+    expect(() => when(finishCall())).toThrow(InvariantViolation);
+  });
+
+  test('with the result of another is a fault of this program', () => {
+    const { when } = given(...calling);
+
+    expect(() => when(finishCall({ message: aToolResult('call-2') }))).toThrow(InvariantViolation);
   });
 });
 
 describe.each([
   { name: 'dispatch', command: dispatch(1, 1) },
   { name: 'append', command: append({ messages: [anAnswer()] }) },
+  { name: 'end of a call', command: finishCall() },
 ])('a late $name', ({ command }) => {
   test('is refused when its turn is over', () => {
     given(...dispatched, settled(1))

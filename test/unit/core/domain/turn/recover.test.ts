@@ -9,6 +9,8 @@ import type { Told } from '../../../../support/history.ts';
 import {
   answered,
   appended,
+  callFinished,
+  callStarted,
   compressionFailed,
   compressionStarted,
   created,
@@ -21,6 +23,7 @@ import {
   someEvidence,
   started,
   stopRequested,
+  toolResult,
 } from '../../../../support/history.ts';
 
 /** The owner that recovers is of the second epoch; what it finds is of the first, unless it says otherwise. */
@@ -29,11 +32,17 @@ const nextOwner = { epoch: 2 };
 const waiting = [created(), queued(1), queued(2)];
 const asking = { id: 2, toolCalls: [{ id: 'call-1', name: 'write', arguments: '{}' }], toolCallIds: ['call-1'] };
 
+const askingTwice = {
+  id: 2,
+  toolCalls: ['call-1', 'call-2'].map((id) => ({ id, name: 'write', arguments: '{}' })),
+  toolCallIds: ['call-1', 'call-2'],
+};
+
 /** A turn that has passed this boundary and no further. */
 const turnAt: Readonly<Record<Boundary, readonly Told[]>> = {
   none: [...waiting, started(1)],
   model: [...waiting, started(1), prompted(1)],
-  tool: [...waiting, started(1), prompted(1), answered(1, asking, { boundary: 'tool' })],
+  tool: [...waiting, started(1), prompted(1), answered(1, asking), callStarted(1, 'call-1')],
 };
 
 const evidenceAt: Readonly<Record<Boundary, Evidence>> = {
@@ -197,6 +206,40 @@ const cases: readonly Case[] = [
     policy: 'discard',
   },
 
+  {
+    what: 'a stopped turn whose calls were not all started',
+    past: [...waiting, started(1), prompted(1), answered(1, askingTwice), callStarted(1, 'call-2'), stopRequested(1)],
+    events: [
+      callNote('[The call was not started.]', 11),
+      callNote('[The call was stopped. Whether it had an effect is unknown.]', 19, 'call-2', 1),
+      stopNote(firstNewMessageId + 2),
+      settled(1, { outcome: 'interrupted', evidence: { ...evidenceAt.tool, openToolCalls: ['call-1', 'call-2'] } }),
+    ],
+    reply: oneEnded,
+  },
+  {
+    what: 'a lost turn whose first call was answered',
+    past: [
+      ...[...waiting, started(1), prompted(1), answered(1, askingTwice)],
+      ...[callStarted(1, 'call-1'), callStarted(1, 'call-2')],
+      ...[callFinished(1, 'call-1'), toolResult(1, 'call-1', { id: 3 })],
+    ],
+    events: [
+      lost(1, { ...evidenceAt.tool, openToolCalls: ['call-2'] }),
+      callNote('[The gateway stopped while this call was open. Its outcome is unknown.]', 22, 'call-2'),
+      lostNote(firstNewMessageId + 1),
+      resolved(1, { by: 'policy', at: now }),
+    ],
+    reply: oneLost,
+    policy: 'discard',
+  },
+  {
+    what: 'a lost turn whose calls were all answered: it may have gone on from there',
+    past: [...turnAt.tool, callFinished(1, 'call-1'), toolResult(1, 'call-1', { id: 3 })],
+    events: [lost(1, { ...evidenceAt.tool, openToolCalls: [] })],
+    reply: oneLost,
+  },
+
   // A compression was open.
   {
     what: 'a lost start with an open compression',
@@ -315,7 +358,7 @@ function assistantNote(text: string, tokens: number, id: number): Told {
   return appended(1, aMessage({ id, role: 'assistant', kind: 'note', text, tokens, at: now }));
 }
 
-function callNote(text: string, tokens: number): Told {
-  const result = { role: 'tool', kind: 'tool', toolCallId: 'call-1' } as const;
-  return appended(1, aMessage({ id: firstNewMessageId, ...result, text, tokens, at: now }));
+function callNote(text: string, tokens: number, toolCallId = 'call-1', offset = 0): Told {
+  const result = { role: 'tool', kind: 'tool', toolCallId } as const;
+  return appended(1, aMessage({ id: firstNewMessageId + offset, ...result, text, tokens, at: now }));
 }

@@ -9,6 +9,7 @@ import type { Told } from '../../../../support/history.ts';
 import {
   answered,
   appended,
+  callStarted,
   created,
   held,
   lost,
@@ -143,13 +144,35 @@ describe('a turn that failed', () => {
     const calls = ['call-1', 'call-2'].map((id) => ({ id, name: 'look', arguments: '{}' }));
     const asking = answered(1, { id: 2, toolCalls: calls, toolCallIds: ['call-1', 'call-2'] }, { step: 2 });
 
-    given(...dispatched, asking, toolResult(1, 'call-1', { id: 3 }, { step: 2 }))
+    given(...dispatched, asking, callStarted(1, 'call-2'), toolResult(1, 'call-1', { id: 3 }, { step: 2 }))
       .when(settle({ outcome: 'failed', answer: null, failure, step: 2 }))
       .then(
         appended(1, lostResult('call-2'), { step: 2 }),
         note('[This turn failed before it was answered.]', 15, { id: firstNewMessageId + 1, step: 2 }),
         settled(1, { outcome: 'failed', failure }),
       );
+  });
+
+  test('says of a call whose intent was never stored that it was not started', () => {
+    const call = { toolCalls: [{ id: 'call-1', name: 'look', arguments: '{}' }], toolCallIds: ['call-1'] };
+    const result = { role: 'tool', kind: 'tool', text: '[The call was not started.]', tokens: 11 } as const;
+
+    given(...dispatched, answered(1, { id: 2, ...call }))
+      .when(settle({ outcome: 'failed', answer: null, failure }))
+      .then(
+        appended(1, aMessage({ ...result, toolCallId: 'call-1', id: firstNewMessageId, at: now })),
+        note('[This turn failed before it was answered.]', 15, { id: firstNewMessageId + 1 }),
+        settled(1, { outcome: 'failed', failure }),
+      );
+  });
+
+  test('leaves no call running', () => {
+    const asking = answered(1, { id: 2, toolCallIds: ['call-1'] });
+    const { after } = given(...dispatched, asking, callStarted(1, 'call-1')).when(
+      settle({ outcome: 'failed', answer: null, failure }),
+    );
+
+    expect(after.runningCalls).toEqual([]);
   });
 
   test('gives an open call its own result although an earlier turn has used the same id', () => {
@@ -169,6 +192,7 @@ describe('a turn that failed', () => {
       started(2, ofSecond),
       prompted(2, { id: 5 }, ofSecond),
       answered(2, { id: 6, ...call }, ofSecond),
+      callStarted(2, 'call-1', ofSecond),
     )
       .when(settle({ executionGeneration: 2, outcome: 'failed', answer: null, failure }))
       .then(
