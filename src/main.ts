@@ -20,7 +20,10 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 }
 
 /** Copies the store of a home folder that no gateway uses. */
-export function backup(options: { readonly home?: string | undefined; readonly file: string }): ReturnType<typeof backUpHome> {
+export function backup(options: {
+  readonly home?: string | undefined;
+  readonly file: string;
+}): ReturnType<typeof backUpHome> {
   process.umask(0o077);
   return backUpHome(resolveHome(options.home, readEnvironment()), options.file);
 }

@@ -9,7 +9,11 @@ import { explainSilence, findGateway, type AddressOptions, type GatewayAddress }
 /** A connection as the commands use it. Whatever goes wrong is a `CliFailure`; a refusal has the protocol's reason. */
 export interface GatewayConnection {
   /** A call that the connection's loss left unanswered fails with reason `connection_lost`: it may have taken effect. */
-  call<N extends MethodName>(method: N, params: ParamsOf<N>, options?: { readonly timeoutMs?: number }): Promise<ResultOf<N>>;
+  call<N extends MethodName>(
+    method: N,
+    params: ParamsOf<N>,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<ResultOf<N>>;
   /** A session's snapshot, and its events from there on, also across reconnects. */
   follow(params: ParamsOf<'session.resume'>): Promise<FollowedSession<'session.resume'>>;
   close(): void;

@@ -113,7 +113,8 @@ export const errors = {
   backup_failed: {
     code: 1307,
     retryable: false,
-    summary: 'The backup could not be written, as the message says. There is no file of its name that was not there before.',
+    summary:
+      'The backup could not be written, as the message says. There is no file of its name that was not there before.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 

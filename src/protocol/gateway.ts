@@ -65,7 +65,7 @@ export const gatewayStatus = defineMethod({
 export const gatewayBackup = defineMethod({
   name: 'gateway.backup',
   summary:
-    'Writes a copy of the store to a file on the gateway\'s machine while everything goes on, checks it, and answers when it is complete. Everything that was acknowledged before the call is in it. `holdfast restore` puts it back.',
+    "Writes a copy of the store to a file on the gateway's machine while everything goes on, checks it, and answers when it is complete. Everything that was acknowledged before the call is in it. `holdfast restore` puts it back.",
   scope: 'admin',
   params: z.strictObject({
     path: line(4_096).describe(

@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -25,7 +35,12 @@ describe('a backup that is restored', () => {
     const restored = await restoreBackup(backup, { home, newStoreId, at });
 
     expect(restored).toEqual({
-      store: { storeId: newStoreId, epoch: 4, commits: 12, admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 } },
+      store: {
+        storeId: newStoreId,
+        epoch: 4,
+        commits: 12,
+        admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 },
+      },
       keptIn: join(home, keptName),
     });
     expect(markIn(home)).toMatchObject({ storeId: newStoreId, epoch: 4, commits: 12, state: 'closed' });
@@ -99,11 +114,23 @@ describe('a restore is refused, and nothing is touched,', () => {
     ['is a folder', 'no_backup', (backup) => (rmSync(backup), mkdirSync(backup))],
     ['is no database', 'not_a_database', (backup) => writeFileSync(backup, 'these are my notes\n'.repeat(1_000))],
     ['is the database of another program', 'foreign', (backup) => makeForeign(backup)],
-    ['was written by a newer version', 'newer_schema', (backup) => change(backup, `PRAGMA user_version = ${String(schemaVersion + 1)}`)],
+    [
+      'was written by a newer version',
+      'newer_schema',
+      (backup) => change(backup, `PRAGMA user_version = ${String(schemaVersion + 1)}`),
+    ],
     ['is cut in half', 'damaged', (backup) => writeFileSync(backup, readFileSync(backup).subarray(0, 40_000))],
     ['has an index that misses a row', 'damaged', hideFromIndex],
-    ['has rows that refer to nothing', 'damaged', (backup) => change(backup, `DELETE FROM sessions WHERE id = 'session-3'`)],
-    ['has a gap in the events of a session', 'damaged', (backup) => change(backup, `UPDATE session_events SET seq = 4 WHERE session_id = 'session-2' AND seq = 2`)],
+    [
+      'has rows that refer to nothing',
+      'damaged',
+      (backup) => change(backup, `DELETE FROM sessions WHERE id = 'session-3'`),
+    ],
+    [
+      'has a gap in the events of a session',
+      'damaged',
+      (backup) => change(backup, `UPDATE session_events SET seq = 4 WHERE session_id = 'session-2' AND seq = 2`),
+    ],
   ];
 
   test.each(spoilt)('when the backup %s', async (_, kind, spoil) => {
@@ -130,25 +157,28 @@ describe('a restore is refused, and nothing is touched,', () => {
 
 describe('a restore that is killed in the middle', () => {
   // The steps that the restore makes, in its order; each test stops after one of them.
-  test.each([1, 2, 3])('after step %i leaves a home that a start refuses and a second restore puts right', async (steps) => {
-    const { home, backup } = await aDamagedHomeWithBackup(false);
-    const finished = temporaryHome();
-    await restoreBackup(backup, { home: finished, newStoreId: 'half-way', at });
-    const kept = join(home, 'damaged-half-way');
-    mkdirSync(kept);
-    const made = [
-      () => copyFileSync(join(finished, 'state.hwm'), join(home, 'state.hwm')),
-      () => renameSync(join(home, 'state.db-wal'), join(kept, 'state.db-wal')),
-      () => renameSync(join(home, 'state.db'), join(kept, 'state.db')),
-    ];
-    for (const step of made.slice(0, steps)) step();
+  test.each([1, 2, 3])(
+    'after step %i leaves a home that a start refuses and a second restore puts right',
+    async (steps) => {
+      const { home, backup } = await aDamagedHomeWithBackup(false);
+      const finished = temporaryHome();
+      await restoreBackup(backup, { home: finished, newStoreId: 'half-way', at });
+      const kept = join(home, 'damaged-half-way');
+      mkdirSync(kept);
+      const made = [
+        () => copyFileSync(join(finished, 'state.hwm'), join(home, 'state.hwm')),
+        () => renameSync(join(home, 'state.db-wal'), join(kept, 'state.db-wal')),
+        () => renameSync(join(home, 'state.db'), join(kept, 'state.db')),
+      ];
+      for (const step of made.slice(0, steps)) step();
 
-    expect(() => openStore({ home, newStoreId: 'another' }).db.close()).toThrow(StoreOpenError);
-    const { store } = await restoreBackup(backup, { home, newStoreId, at });
+      expect(() => openStore({ home, newStoreId: 'another' }).db.close()).toThrow(StoreOpenError);
+      const { store } = await restoreBackup(backup, { home, newStoreId, at });
 
-    expect(store).toMatchObject({ storeId: newStoreId, commits: 12 });
-    openStore({ home, newStoreId: 'another' }).db.close();
-  });
+      expect(store).toMatchObject({ storeId: newStoreId, commits: 12 });
+      openStore({ home, newStoreId: 'another' }).db.close();
+    },
+  );
 });
 
 describe('a loss that is accepted', () => {
@@ -159,7 +189,12 @@ describe('a loss that is accepted', () => {
     const restored = acceptLoss({ home, newStoreId, at });
 
     expect(restored).toEqual({
-      store: { storeId: newStoreId, epoch: 2, commits: 12, admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 } },
+      store: {
+        storeId: newStoreId,
+        epoch: 2,
+        commits: 12,
+        admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 },
+      },
       keptIn: join(home, keptName),
     });
     const { db, storeId, opening } = openStore({ home, newStoreId: 'another' });
@@ -266,7 +301,10 @@ function change(path: string, sql: string): void {
 function hideFromIndex(path: string): void {
   const index = `name = 'compressions_of_session'`;
   const db = new Database(path);
-  const [entry] = db.prepare(`SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE ${index}`).raw().all();
+  const [entry] = db
+    .prepare(`SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE ${index}`)
+    .raw()
+    .all();
   changeSchema(db, `DELETE FROM sqlite_schema WHERE ${index}`, []);
   db.close();
   change(

@@ -105,7 +105,11 @@ describe('an older database file', () => {
     const home = store.killed();
     writeFileSync(join(home, 'state.db'), old);
 
-    expectRefusal(home, 'older_file', /the file ends with commit 11, the log begins after commit 21 and ends with commit 31/);
+    expectRefusal(
+      home,
+      'older_file',
+      /the file ends with commit 11, the log begins after commit 21 and ends with commit 31/,
+    );
   });
 
   test('that `holdfast backup` has made, put back by hand under a newer log, is noticed too', async () => {

@@ -76,7 +76,10 @@ describe('the log of a store that rests', () => {
     kept.release();
     await store.work(1);
 
-    await vi.waitFor(() => expect(statSync(`${store.path}-wal`).size).toBeLessThan(50_000), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(() => expect(statSync(`${store.path}-wal`).size).toBeLessThan(50_000), {
+      timeout: 10_000,
+      interval: 5,
+    });
     await store.work(1);
     await store.marked();
     expect(store.mark.checkpointed).toBeGreaterThanOrEqual(43);

@@ -26,7 +26,10 @@ export class Maintenance implements Backups {
       return outcome.kind === 'damaged' ? await this.#damagedCopy(target, outcome.damage) : outcome;
     } catch (error) {
       removeCopy(temporaryNameOf(target)); // the thread was ended in the middle of it
-      return { kind: 'failed', reason: `The backup was broken off: ${error instanceof Error ? error.message : String(error)}.` };
+      return {
+        kind: 'failed',
+        reason: `The backup was broken off: ${error instanceof Error ? error.message : String(error)}.`,
+      };
     } finally {
       this.#copying = false;
     }

@@ -229,5 +229,7 @@ export function openError(path: string, error: unknown): StoreOpenError {
   const code = sqliteCodeOf(error);
   const reason = error instanceof Error ? error.message : String(error);
   const [, kind, advice] = openErrors.find(([codes]) => codes.test(code)) ?? ['', 'io' as const, "can't be opened."];
-  return new StoreOpenError(kind, `${path} ${advice} (${code === '' ? reason : `${code}: ${reason}`})`, { cause: error });
+  return new StoreOpenError(kind, `${path} ${advice} (${code === '' ? reason : `${code}: ${reason}`})`, {
+    cause: error,
+  });
 }

@@ -78,10 +78,16 @@ export function acceptLoss({ home, newStoreId, at }: RestoreOptions): Restored {
 }
 
 /** A copy with everything that a log beside the backup adds, checked as a whole (R2). */
-async function copyBackup(backup: string, { path, copy }: { readonly path: string; readonly copy: string }): Promise<void> {
+async function copyBackup(
+  backup: string,
+  { path, copy }: { readonly path: string; readonly copy: string },
+): Promise<void> {
   const file = statSync(backup, { throwIfNoEntry: false });
   if (file?.isFile() !== true) {
-    throw new StoreOpenError('no_backup', `${backup} ${file === undefined ? "isn't there" : 'is not a file'}. Nothing was changed.`);
+    throw new StoreOpenError(
+      'no_backup',
+      `${backup} ${file === undefined ? "isn't there" : 'is not a file'}. Nothing was changed.`,
+    );
   }
   if (existsSync(path) && realpathSync(backup) === realpathSync(path)) {
     throw new StoreOpenError(
@@ -93,7 +99,8 @@ async function copyBackup(backup: string, { path, copy }: { readonly path: strin
   createPrivateFile(copy);
   await copyPages(backup, copy);
   const [damage] = finishCopy(copy, 'integrity_check');
-  if (damage !== undefined) throw new StoreOpenError('damaged', `${backup} is damaged: ${damage}. Nothing was changed.`);
+  if (damage !== undefined)
+    throw new StoreOpenError('damaged', `${backup} is damaged: ${damage}. Nothing was changed.`);
 }
 
 function inspect(path: string): ReturnType<typeof inspectStore> {

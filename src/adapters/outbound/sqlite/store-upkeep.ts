@@ -121,7 +121,8 @@ export class StoreUpkeep {
   #failed(error: unknown): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const failure =
-      storageErrorFrom(error) ?? new StorageError('io', `The high-water mark can't be written: ${String(error)}`, { cause: error });
+      storageErrorFrom(error) ??
+      new StorageError('io', `The high-water mark can't be written: ${String(error)}`, { cause: error });
     if (/^(ENOSPC|EDQUOT)$/.test(code) || !failure.outcomeUnknown) {
       this.#schedule();
       return;

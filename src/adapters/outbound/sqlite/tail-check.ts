@@ -54,7 +54,11 @@ function tailMissing(path: string, { commits, at }: HighWaterMark, state: string
   );
 }
 
-function olderFile(path: string, { commitsInFile, commits }: StoreFacts, { checkpointed, at }: HighWaterMark): StoreOpenError {
+function olderFile(
+  path: string,
+  { commitsInFile, commits }: StoreFacts,
+  { checkpointed, at }: HighWaterMark,
+): StoreOpenError {
   return new StoreOpenError(
     'older_file',
     `${path} is older than its log ${path}-wal: the file ends with commit ${String(commitsInFile)}, the log begins after ` +

@@ -32,7 +32,10 @@ export function findDamage(path: string, check: Check): readonly string[] {
 export function findDamageIn(db: Database.Database, check: Check): readonly string[] {
   try {
     db.pragma('cell_size_check = ON');
-    const found = db.prepare<[], string>(`PRAGMA ${check}(${String(maxFindings)})`).pluck().all();
+    const found = db
+      .prepare<[], string>(`PRAGMA ${check}(${String(maxFindings)})`)
+      .pluck()
+      .all();
     const damage = found.filter((line) => line !== 'ok');
     if (damage.length > 0 || check === 'quick_check') return damage;
     return [...brokenReferences(db), ...gaps(db)];
@@ -45,7 +48,9 @@ export function findDamageIn(db: Database.Database, check: Check): readonly stri
 
 function brokenReferences(db: Database.Database): readonly string[] {
   const rows = db.prepare<[number], { readonly table: string; readonly parent: string }>(brokenReferencesSql);
-  return rows.all(maxFindings).map(({ table, parent }) => `rows of ${table} refer to rows of ${parent} that are missing`);
+  return rows
+    .all(maxFindings)
+    .map(({ table, parent }) => `rows of ${table} refer to rows of ${parent} that are missing`);
 }
 
 function gaps(db: Database.Database): readonly string[] {

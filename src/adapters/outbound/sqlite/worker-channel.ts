@@ -76,7 +76,9 @@ function answerTo(id: number, call: () => unknown): Answer | Promise<Answer> {
   const failed = (error: unknown): Answer => ({ id, error: toWireError(error) });
   try {
     const value = call();
-    return value instanceof Promise ? value.then((late: unknown): Answer => ({ id, value: late }), failed) : { id, value };
+    return value instanceof Promise
+      ? value.then((late: unknown): Answer => ({ id, value: late }), failed)
+      : { id, value };
   } catch (error) {
     return failed(error);
   }
