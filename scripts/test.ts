@@ -16,7 +16,7 @@ const checks: readonly Stage[] = [
   { name: 'format', command: 'npm run --silent format:check' },
   { name: 'build', command: 'npm run --silent build' },
 ];
-const tests: Stage = { name: 'tests', command: 'npx --no-install vitest run' };
+const tests: Stage = { name: 'tests', command: "npx --no-install vitest run --project '!long'" };
 
 process.exitCode = runAll();
 

@@ -138,6 +138,8 @@ async function serve(
   stop.watch(drainMs + watchdogMarginMs);
   announce('draining');
   await gateway.drain(drainMs, stop.hurry);
+  // Who waits for the last turn is being answered.
+  await clock.sleep(answerMs);
   await server.close();
   await container.get(tokens.toolHost).close();
   container.get(tokens.tokenCounter).close();

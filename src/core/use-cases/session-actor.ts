@@ -226,6 +226,7 @@ export class SessionActor {
     for (const key of keys) {
       const admission = await this.#deps.ledger.findAdmission(this.#sessionId, key);
       tell(batch, admission, (other) => sameKey(key, other));
+      tellOfRetry(batch, admission);
     }
   }
 
@@ -299,6 +300,16 @@ function tell(batch: readonly Waiting[], known: Admission | null, names: (key: A
   for (const waiting of batch) {
     const { command } = waiting;
     if ('known' in command && names(keyOf(command))) waiting.command = { ...command, known };
+  }
+}
+
+/** A repeated resolution is answered with the receipt of the retry that it made. */
+function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
+  for (const waiting of batch) {
+    const { command } = waiting;
+    if (command.kind !== 'resolve_unknown' || retry === null || command.known?.retriedBy !== retry.admissionId)
+      continue;
+    waiting.command = { ...command, knownRetry: retry };
   }
 }
 

@@ -69,7 +69,8 @@ describe('a daemon on a corrupt database', () => {
     await store.work(40);
     await store.storage.close();
     zeroFirstLeafOf(store.home, 'session_admissions');
-    const { ledger, close } = storageOf(new WorkingStore(store.home));
+    const reopened = storageOf(new WorkingStore(store.home));
+    const { ledger } = reopened;
     const epoch = await ownerOf(ledger);
     await expect(ledger.readPayload('admission-3')).rejects.toMatchObject({ kind: 'corrupt' });
 
@@ -78,7 +79,7 @@ describe('a daemon on a corrupt database', () => {
 
     expect(settled.filter(({ status }) => status === 'fulfilled')).toEqual([]);
     expect(await ledger.load('late-0')).toBeNull();
-    await close();
+    await reopened.close();
   });
 });
 

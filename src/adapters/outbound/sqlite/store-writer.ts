@@ -62,7 +62,7 @@ export class StoreWriter {
   /** Empties the write-ahead log into the database, as far as no reader is in the way, and closes the file. */
   close(): void {
     this.#upkeep.stop();
-    let emptied = false;
+    let emptied: boolean;
     try {
       const [end] = this.db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
       emptied = end?.busy === 0;

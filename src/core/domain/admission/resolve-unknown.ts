@@ -7,7 +7,7 @@ import type { SessionState } from '../session/state.ts';
 import { closeTurn } from '../turn/close-turn.ts';
 import { resolveAdmission } from './admission.ts';
 import type { Admission, Resolution } from './admission.ts';
-import { findOpen, withAdmission } from './find.ts';
+import { withAdmission } from './find.ts';
 import { receiptOf } from './receipt.ts';
 import { newAdmission } from './submit.ts';
 
@@ -64,8 +64,11 @@ function repeated(
 ): Verdict<ReplyOf<'resolve_unknown'>> {
   const receipt = receiptOf(state, admission, true);
   if (admission.resolution?.action !== command.action) return refused({ reason: 'already_resolved', receipt });
-  const retry = admission.retriedBy === null ? undefined : findOpen(state, { admissionId: admission.retriedBy });
-  return accepted([], (after) => ({ receipt, retry: retry === undefined ? null : receiptOf(after, retry, true) }));
+  if (admission.retriedBy === null) return accepted([], () => ({ receipt, retry: null }));
+  const key = { admissionId: admission.retriedBy };
+  return withAdmission(state, key, command.knownRetry, (retry) =>
+    accepted([], (after) => ({ receipt, retry: receiptOf(after, retry, true) })),
+  );
 }
 
 /** The prompt anew, just behind the place that the lost turn leaves and before everything that waits. */

@@ -47,6 +47,8 @@ interface CommandFields {
     /** The id of the admission that `retry` makes. */
     readonly retryAdmissionId: string;
     readonly known: Known;
+    /** The settled admission that an earlier `retry` made, for a repeat. */
+    readonly knownRetry?: Known;
   };
   hold: { readonly hold: Omit<Hold, 'at'> };
   /** With `until` only the hold that ends at that instant is released: a timer never ends a later one. */
