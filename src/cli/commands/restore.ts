@@ -21,12 +21,13 @@ export async function runRestore(
   const backup = file === undefined ? null : resolve(file);
   const ended = await orRefusedLater(() => restore({ home, file: backup }));
   if (ended.kind === 'failed') throw new CliFailure(ended.exitCode, ended.reason, ended.message);
-  const { store, keptIn } = ended.value;
+  const { store, missing, keptIn } = ended.value;
   const document = {
     restored_from: backup,
     store_id: store?.storeId ?? null,
     epoch: store?.epoch ?? null,
     commits: store?.commits ?? null,
+    missing,
     admissions: store?.admissions ?? null,
     kept_in: keptIn,
   };
@@ -37,21 +38,27 @@ export async function runRestore(
 interface RestoreDocument {
   readonly restored_from: string | null;
   readonly store_id: string | null;
-  readonly commits: number | null;
+  readonly missing: { readonly after: number; readonly until: number; readonly at: string } | null;
   readonly admissions: Readonly<Record<'queued' | 'started' | 'unknown' | 'terminal', number>> | null;
   readonly kept_in: string | null;
 }
 
-function asText({ restored_from, store_id, commits, admissions, kept_in }: RestoreDocument): string {
+function asText({ restored_from, store_id, missing, admissions, kept_in }: RestoreDocument): string {
   const kept = kept_in === null ? [] : [`What was there before is in ${kept_in}. Delete it when you are sure.`];
   if (admissions === null) return ['There is no store here. The next start makes an empty one.', ...kept].join('\n');
   const { queued, started, unknown, terminal } = admissions;
   return [
     restored_from === null
-      ? `The store is accepted as it is, up to commit ${String(commits)}. It was checked and is whole in itself.`
-      : `${restored_from} is in place, up to commit ${String(commits)}. It was checked as a whole.`,
-    `It holds ${String(terminal)} prompts that ended, ${String(queued)} queued, ${String(started)} that were running and ` +
-      `${String(unknown)} whose fate is unknown. What was acknowledged after that commit is not in it.`,
+      ? 'The store is accepted as it is. It was checked, and is whole in itself.'
+      : `${restored_from} is in place. It was checked as a whole.`,
+    ...(missing === null
+      ? []
+      : [
+          `Missing: commits ${String(missing.after + 1)} to ${String(missing.until)}, and whatever came after them. The last ` +
+            `of these was acknowledged by ${missing.at}.`,
+        ]),
+    `Prompts: ${String(terminal)} ended, ${String(queued)} queued, ${String(started)} running when it was written, ` +
+      `${String(unknown)} of unknown fate.`,
     `It has the new id ${String(store_id)}, so that clients take fresh snapshots.`,
     ...kept,
     'Start it with: holdfast serve',

@@ -185,6 +185,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     if (storage === 'failed') return;
     storage = 'failed';
     scheduler.stop();
+    sessions.halt();
     runner.abortAll();
     deps.onFatal(cause);
   }

@@ -105,6 +105,12 @@ export class SessionActor {
     });
   }
 
+  /** From now on nothing is decided, and whoever waits is told so. An append that is under way ends as it ends. */
+  halt(): void {
+    this.#halted = true;
+    for (const waiting of this.#mailbox.splice(0)) waiting.answer(unavailable(true));
+  }
+
   #pump(): void {
     this.#pumping = true;
     this.#working = this.#work();
@@ -121,7 +127,7 @@ export class SessionActor {
         await this.#process(batch);
       } catch (error) {
         if (error instanceof StorageError) await this.#storageFailed(error, batch);
-        else this.#halt({ kind: 'bug', error }, batch);
+        else this.#fail({ kind: 'bug', error }, batch);
       }
     }
     // In the same step as the last look at the mailbox, so that a command can't fall between the two.
@@ -130,6 +136,10 @@ export class SessionActor {
 
   async #process(batch: readonly Waiting[]): Promise<void> {
     for (let round = 0; round < maxRounds; round += 1) {
+      if (this.#halted) {
+        for (const { answer } of batch) answer(unavailable(true));
+        return;
+      }
       const plan = this.#decideAll(batch);
       if (plan.kind === 'needs_known') {
         await this.#readKnown(batch, plan.keys);
@@ -192,7 +202,7 @@ export class SessionActor {
         return 'answered';
       }
       case 'stale_epoch':
-        this.#halt({ kind: 'superseded', epoch: result.epoch }, batch);
+        this.#fail({ kind: 'superseded', epoch: result.epoch }, batch);
         return 'answered';
     }
   }
@@ -232,21 +242,25 @@ export class SessionActor {
 
   async #storageFailed(error: StorageError, batch: readonly Waiting[]): Promise<void> {
     if (error.outcomeUnknown) {
-      this.#halt({ kind: 'storage', error }, batch);
+      this.#fail({ kind: 'storage', error }, batch);
       return;
     }
     const persistent = batch.filter(({ command }) => isPersistent[command.kind]);
     for (const waiting of batch) if (!persistent.includes(waiting)) waiting.answer(unavailable(false));
     if (persistent.length === 0) return;
+    if (this.#halted) {
+      for (const { answer } of persistent) answer(unavailable(true));
+      return;
+    }
     this.#deps.onStorage('retrying');
     this.#mailbox.unshift(...persistent);
     this.#attempt += 1;
     await this.#deps.clock.sleep(Math.min(50 * 2 ** this.#attempt, 2000));
   }
 
-  #halt(cause: FatalCause, batch: readonly Waiting[]): void {
-    this.#halted = true;
-    for (const waiting of [...batch, ...this.#mailbox.splice(0)]) waiting.answer(unavailable(true));
+  #fail(cause: FatalCause, batch: readonly Waiting[]): void {
+    for (const { answer } of batch) answer(unavailable(true));
+    this.halt();
     this.#deps.onFatal(cause);
   }
 }

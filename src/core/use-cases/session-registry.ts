@@ -14,6 +14,7 @@ export class SessionRegistry implements Sessions {
   /** In order of use, the least recently used first. */
   readonly #actors = new Map<string, SessionActor>();
   readonly #listeners: CommitListener[] = [];
+  #halted = false;
 
   constructor(deps: SessionRegistryDependencies) {
     this.#deps = deps;
@@ -30,6 +31,12 @@ export class SessionRegistry implements Sessions {
     return this.#deps.ledger.sessionOf(anyId);
   }
 
+  /** From now on nothing is decided in any session: the process must end. */
+  halt(): void {
+    this.#halted = true;
+    for (const actor of this.#actors.values()) actor.halt();
+  }
+
   /** Adds a listener; it hears of commits before the hub's subscribers do. */
   onCommit(listener: CommitListener): void {
     this.#listeners.push(listener);
@@ -44,6 +51,7 @@ export class SessionRegistry implements Sessions {
     }
     this.#forgetIdle();
     const actor = new SessionActor(sessionId, { ...this.#deps, onCommit: this.#committed });
+    if (this.#halted) actor.halt();
     this.#actors.set(sessionId, actor);
     return actor;
   }

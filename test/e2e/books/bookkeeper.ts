@@ -3,7 +3,7 @@ import { connect } from '../../support/daemon.ts';
 import type { RawClient, RpcAnswer } from '../../support/raw-client.ts';
 import type { BookedPrompt, BookedSession, Books, HeardReceipt } from './books.ts';
 
-/** The connection was lost before the answer: the call may or may not have taken effect. */
+/** No answer came, or one that doesn't know: the call may or may not have taken effect. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -211,7 +211,8 @@ type Outcome = { readonly askedAt: number } & ({ readonly result: Readonly<Recor
 
 function outcomeOf({ result, error }: RpcAnswer): { readonly result: Readonly<Record<string, unknown>> } | Refused {
   if (error === undefined) return { result: result as Readonly<Record<string, unknown>> }; // every method answers an object
-  if (error.code === 0) throw new ConnectionLost(error.message);
+  const isUncertain = error.data?.['outcome_unknown'] === true; // the daemon is about to end
+  if (error.code === 0 || isUncertain) throw new ConnectionLost(error.message);
   return { refused: String(error.data?.['reason']), data: error.data ?? {} };
 }
 

@@ -65,26 +65,36 @@ it('the scenarios pass every place that there is', () => {
   expect(places.filter((place) => !passed.has(place))).toEqual([]);
 });
 
-describe.concurrent.each(scenarios)('a daemon that dies in $name', (scenario) => {
-  const run = (point: string): ReturnType<typeof runScenario> => {
+describe.concurrent.each(scenarios)('a daemon in $name', (scenario) => {
+  const run = (point: string, action: 'kill' | 'throw'): ReturnType<typeof runScenario> => {
     runs += 1;
-    return runScenario(server, scenario, beginnings[scenario.from], { key: `key-of-run-${String(runs)}`, point });
+    const key = `key-of-run-${String(runs)}`;
+    return runScenario(server, scenario, beginnings[scenario.from], { key, point, action });
   };
 
-  it.each(scenario.points)('at %s: no promise is broken', async (point) => {
-    const { exit, findings } = await run(point);
+  it.each(scenario.points)('that is killed at %s breaks no promise', async (point) => {
+    const { exit, findings } = await run(point, 'kill');
     expect(findings).toEqual([]);
     expect(exit).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
+  it.each(scenario.bugs ?? [])('that has a bug at %s ends with 70 and breaks no promise', async (point) => {
+    const { exit, findings } = await run(point, 'throw');
+    expect(findings).toEqual([]);
+    expect(exit).toEqual({ code: 70, signal: null });
+  });
+
   it.runIf(process.env['HOLDFAST_ALL_FAILPOINTS'] === '1')(
-    'at the first place that it passes, the second, and so on to the last: no promise is broken',
-    async () => {
-      for (let nth = 1; ; nth += 1) {
-        const { exit, findings } = await run(`*@${String(nth)}`);
-        expect({ nth, findings }).toEqual({ nth, findings: [] });
+    'that is killed at the first place that it passes, the second, and so on to the last, breaks no promise',
+    async ({ annotate }) => {
+      let kills = 0;
+      for (;;) {
+        const { exit, findings } = await run(`*@${String(kills + 1)}`, 'kill');
+        expect({ nth: kills + 1, findings }).toEqual({ nth: kills + 1, findings: [] });
         if (exit.signal === null) break;
+        kills += 1;
       }
+      await annotate(`${String(kills)} kills`);
     },
     3_600_000,
   );

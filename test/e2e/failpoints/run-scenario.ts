@@ -27,7 +27,7 @@ export async function runScenario(
   server: WitnessServer,
   scenario: Scenario,
   beginning: Beginning,
-  run: { readonly key: string; readonly point: string },
+  run: { readonly key: string; readonly point: string; readonly action: 'kill' | 'throw' },
 ): Promise<Outcome> {
   const [name, nth] = run.point.split('@');
   const witness = server.witness(run.key, beginning.witness);
@@ -36,7 +36,7 @@ export async function runScenario(
   const home = copyHome(beginning.home, homeConfig(server.url, scenario.compresses, scenario.drainSeconds));
   const environment = {
     ...daemonEnvironment(witness),
-    HOLDFAST_FAILPOINTS: `${String(name)}:kill${nth === undefined ? '' : `@${nth}`}`,
+    HOLDFAST_FAILPOINTS: `${String(name)}:${run.action}${nth === undefined ? '' : `@${nth}`}`,
   };
   const daemons: Daemon[] = [];
   try {
@@ -53,7 +53,8 @@ export async function runScenario(
     await finish(client, { onUnknown: scenario.onUnknown ?? 'discard' });
     client.close();
     const atRest = auditAtRest({ books, rows: readRows(home), witness });
-    const errors = daemons.flatMap(({ output }) => errorsIn(output));
+    // A daemon that has met a bug says so.
+    const errors = (run.action === 'throw' ? [next] : daemons).flatMap(({ output }) => errorsIn(output));
     return { exit, findings: [...afterDeath.map((finding) => `after the death: ${finding}`), ...atRest, ...errors] };
   } finally {
     for (const daemon of daemons)

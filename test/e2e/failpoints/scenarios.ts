@@ -29,6 +29,8 @@ export interface Scenario {
   readonly act: ((act: Act) => Promise<void>) | null;
   /** The places at which the daemon dies in every run of the tests: `name`, or `name@n` for the n-th time it is passed. */
   readonly points: readonly string[];
+  /** The places at which something is thrown, as a bug would. */
+  readonly bugs?: readonly string[];
   /** How an unknown turn that it leaves behind is resolved. */
   readonly onUnknown?: 'discard' | 'retry';
 }
@@ -45,6 +47,15 @@ export const scenarios: readonly Scenario[] = [
     from: 'nothing',
     compresses: false,
     points: [...commit('create'), ...commit('submit'), ...commit('claim'), ...request('model'), ...commit('settle')],
+    bugs: [
+      'create.after_commit',
+      'submit.before_commit',
+      'submit.after_commit',
+      'claim.after_commit',
+      'model.before_send',
+      'settle.before_commit',
+      'settle.after_publish',
+    ],
     act: async ({ client }) => {
       const session = await newSession(client);
       await ended(client, session, await ask(client, session, 'p1', 'slow'));
@@ -68,6 +79,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'a compression before the request',
     from: 'a long session',
     compresses: true,
+    bugs: ['summary.before_send', 'rotate.before_commit', 'rotate.after_commit', 'dispatch.after_commit'],
     points: [
       ...commit('start_compression'),
       ...request('summary'),
@@ -237,7 +249,14 @@ export const scenarios: readonly Scenario[] = [
       await daemon.exited;
     },
   },
-  { name: 'the recovery of a lost turn', from: 'a lost turn', compresses: false, act: null, points: recoveryPoints },
+  {
+    name: 'the recovery of a lost turn',
+    from: 'a lost turn',
+    compresses: false,
+    act: null,
+    points: recoveryPoints,
+    bugs: ['recovery.before', 'recover.after_commit', 'recovery.after'],
+  },
   {
     name: 'the recovery of a lost start',
     from: 'a lost start',

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished, vi } from 'vitest';
@@ -12,6 +12,9 @@ import { creation, firstPrompt, ownerOf } from './prompts.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 export const storeFiles = ['state.db', 'state.db-wal', 'state.hwm'] as const;
+
+/** What is worth nothing by itself: SQLite makes it anew from the log. */
+const indexOfLog = 'state.db-shm';
 
 /** A store with an owner that works, and what a test does to it. */
 export class WorkingStore {
@@ -80,7 +83,7 @@ export class WorkingStore {
   /** The files as a kill -9 at this moment would leave them, in a home of their own. */
   killed(): string {
     const home = temporaryHome();
-    for (const name of storeFiles) {
+    for (const name of [...storeFiles, indexOfLog]) {
       if (existsSync(join(this.home, name))) copyFileSync(join(this.home, name), join(home, name));
     }
     return home;
@@ -96,6 +99,12 @@ export async function aKilledStore(): Promise<string> {
   await store.work(10);
   await store.marked();
   return store.killed();
+}
+
+/** Takes the log away, as somebody may who tidies up; SQLite itself would take its index too. */
+export function removeLog(home: string, { index }: { readonly index: boolean }): void {
+  rmSync(join(home, 'state.db-wal'));
+  if (index) rmSync(join(home, indexOfLog));
 }
 
 export function markIn(home: string): HighWaterMark {

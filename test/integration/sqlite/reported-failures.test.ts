@@ -32,7 +32,9 @@ describe('two processes on one home', () => {
     expect(acquireOwnerLock(alias)).toEqual({ kind: 'taken' });
 
     if (first.kind === 'held') first.release();
-    expect(acquireOwnerLock(alias).kind).toBe('held');
+    const second = acquireOwnerLock(alias);
+    expect(second.kind).toBe('held');
+    if (second.kind === 'held') second.release();
   });
 });
 
@@ -69,8 +71,8 @@ describe('a daemon on a corrupt database', () => {
     await store.work(40);
     await store.storage.close();
     zeroFirstLeafOf(store.home, 'session_admissions');
-    const reopened = storageOf(new WorkingStore(store.home));
-    const { ledger } = reopened;
+    const { storage } = new WorkingStore(store.home);
+    const { ledger } = storage;
     const epoch = await ownerOf(ledger);
     await expect(ledger.readPayload('admission-3')).rejects.toMatchObject({ kind: 'corrupt' });
 
@@ -79,7 +81,7 @@ describe('a daemon on a corrupt database', () => {
 
     expect(settled.filter(({ status }) => status === 'fulfilled')).toEqual([]);
     expect(await ledger.load('late-0')).toBeNull();
-    await reopened.close();
+    await storage.close();
   });
 });
 
@@ -101,7 +103,7 @@ describe('a store whose journal mode another program has changed', () => {
 });
 
 describe('a full disk', () => {
-  // storage-failures.test.ts; test/e2e/storage/full-disk.test.ts.
+  // storage-failures.test.ts; test/e2e/storage/disk-faults.test.ts for turns, starts and kills.
   test('refuses a prompt as such, costs nothing that is there, and is over when there is room', async () => {
     const store = new WorkingStore();
     await store.work(1);
@@ -198,10 +200,6 @@ test('a kill leaves nothing for anybody to repair', async () => {
   openStore({ home, newStoreId: 'another' }).db.close();
   openStore({ home, newStoreId: 'another' }).db.close();
 });
-
-function storageOf({ storage }: WorkingStore): WorkingStore['storage'] {
-  return storage;
-}
 
 /** The modes of the files in a folder, in octal. */
 function modesIn(folder: string): readonly string[] {

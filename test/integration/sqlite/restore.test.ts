@@ -41,6 +41,7 @@ describe('a backup that is restored', () => {
         commits: 12,
         admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 },
       },
+      missing: { after: 11, until: 33, at: expect.any(String) as string },
       keptIn: join(home, keptName),
     });
     expect(markIn(home)).toMatchObject({ storeId: newStoreId, epoch: 4, commits: 12, state: 'closed' });
@@ -96,7 +97,9 @@ describe('a backup that is restored', () => {
   test('of an earlier schema is brought to this one', async () => {
     const { home, backup } = await aDamagedHomeWithBackup();
     const old = new Database(backup);
-    old.exec('ALTER TABLE runtime_epoch DROP COLUMN commits; PRAGMA user_version = 1');
+    old.exec(
+      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
+    );
     old.close();
 
     await restoreBackup(backup, { home, newStoreId, at });
@@ -195,6 +198,7 @@ describe('a loss that is accepted', () => {
         commits: 12,
         admissions: { queued: 5, started: 0, unknown: 0, terminal: 0 },
       },
+      missing: { after: 11, until: 31, at: expect.any(String) as string },
       keptIn: join(home, keptName),
     });
     const { db, storeId, opening } = openStore({ home, newStoreId: 'another' });
@@ -234,9 +238,13 @@ describe('a loss that is accepted', () => {
 
   test('of a whole store lets the next start make an empty one', async () => {
     const home = await aKilledStore();
-    for (const name of ['state.db', 'state.db-wal']) rmSync(join(home, name));
+    for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(home, name));
 
-    expect(acceptLoss({ home, newStoreId, at })).toEqual({ store: null, keptIn: join(home, keptName) });
+    expect(acceptLoss({ home, newStoreId, at })).toMatchObject({
+      store: null,
+      missing: { after: 0, until: 31 },
+      keptIn: join(home, keptName),
+    });
 
     const { db, opening } = openStore({ home, newStoreId: 'store-3' });
     expect(opening).toEqual({ lastStop: 'none', warnings: [] });

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +15,7 @@ import { openStore } from '../../../src/adapters/outbound/sqlite/open-store.ts';
 import { copyStore } from '../../../src/adapters/outbound/sqlite/store-copy.ts';
 import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import type { StoreOpenErrorKind } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
-import { WorkingStore, aKilledStore, commitsIn, markIn, storeFiles } from './killed-store.ts';
+import { WorkingStore, aKilledStore, commitsIn, markIn, removeLog, storeFiles } from './killed-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /* Faults F32 to F36 and F43: files that SQLite takes for a sound store, from which acknowledged work is missing. */
@@ -39,20 +48,27 @@ describe('a store that was killed', () => {
 describe('a log', () => {
   test('that was deleted while nothing ran is missed', async () => {
     const home = await aKilledStore();
-    rmSync(join(home, 'state.db-wal'));
+    removeLog(home, { index: false });
+
+    expectRefusal(home, 'tail_missing', /state.db-wal was removed: .* up to commit 31 and later than 20\d\d-/);
+  });
+
+  test('that was deleted with its index is missed', async () => {
+    const home = await aKilledStore();
+    removeLog(home, { index: true });
 
     expectRefusal(home, 'tail_missing', /ends with commit 11, but commit 31 was acknowledged by 20\d\d-/);
   });
 
-  test('that was deleted before it was ever emptied is missed, although no table is left', async () => {
-    const store = new WorkingStore();
-    store.keepInLog();
-    await store.work(3);
-    await store.marked();
-    const home = store.killed();
-    rmSync(join(home, 'state.db-wal'));
+  test('that was deleted before any of it was in the file is missed, although no table is left', async () => {
+    const home = await aKilledStore();
+    removeLog(home, { index: true });
+    const young = new Database(join(home, 'young.db'));
+    young.pragma('journal_mode = WAL');
+    young.close();
+    renameSync(join(home, 'young.db'), join(home, 'state.db'));
 
-    expectRefusal(home, 'tail_missing', /is missing or empty, but commit 7/);
+    expectRefusal(home, 'tail_missing', /is missing or empty, but commit 31/);
   });
 
   test.each([0.9, 0.6, 0.3])('that was cut off at %f of its length is missed', async (share) => {
@@ -74,18 +90,51 @@ describe('a log', () => {
     expectRefusal(home, 'tail_missing', /acknowledged/);
   });
 
-  test('that lost only what came after the last mark is not noticed: that is the price of a mark each second', async () => {
+  test('that was cut off behind the last mark is not missed: that is the price of a mark each second', async () => {
     const store = new WorkingStore(temporaryHome(), { intervalMs: 3_600_000 });
+    store.keepInLog();
     await store.work(1);
-    store.checkpoint();
+    const marked = statSync(`${store.path}-wal`).size;
     await store.work(1);
     const home = store.killed();
-    rmSync(join(home, 'state.db-wal'));
+    truncateSync(join(home, 'state.db-wal'), marked);
 
     const { db, opening } = openStore({ home, newStoreId: 'another' });
 
-    expect([opening.lastStop, commitsIn(db)]).toEqual(['unclean', 3]);
+    expect([opening, commitsIn(db)]).toEqual([{ lastStop: 'unclean', warnings: [] }, 3]);
     db.close();
+  });
+
+  test('that another program has brought into the file is not missed: all of the store is checked, and served', async () => {
+    const home = await aKilledStore();
+    const other = new Database(join(home, 'state.db'));
+    other.prepare('SELECT count(*) FROM sessions').get();
+    other.close();
+    expect(existsSync(join(home, 'state.db-wal'))).toBe(false);
+
+    const { db, opening } = openStore({ home, newStoreId: 'another' });
+
+    expect([opening.lastStop, commitsIn(db)]).toEqual(['none', 31]);
+    expect(opening.warnings).toEqual([expect.stringMatching(/Everything was checked/)]);
+    db.close();
+  });
+
+  test('that was removed in the middle of a checkpoint is missed, wherever it had come to', async () => {
+    const killed = await aKilledStore();
+    const before = readFileSync(join(killed, 'state.db'));
+    const after = await broughtIn(killed);
+    const pages = after.length / 4_096;
+    const served: number[] = [];
+    for (let done = 1; done < pages; done += 1) {
+      const home = temporaryHome();
+      copyFileSync(join(killed, 'state.hwm'), join(home, 'state.hwm'));
+      // Pages are written in their order; the file may have been as long as it was, or as long as it will be.
+      const content = Buffer.concat([after.subarray(0, done * 4_096), before.subarray(done * 4_096)]);
+      writeFileSync(join(home, 'state.db'), content);
+      if (isServed(home)) served.push(done);
+    }
+
+    expect(served.filter((done) => !isSame(after, before, done))).toEqual([]);
   });
 });
 
@@ -171,7 +220,7 @@ describe('a database', () => {
 
   test('that is gone, log and all, is missed: a start makes no empty store in its place', async () => {
     const home = await aKilledStore();
-    for (const name of ['state.db', 'state.db-wal']) rmSync(join(home, name));
+    for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(home, name));
 
     expectRefusal(home, 'tail_missing', /is missing or empty/);
     expect(existsSync(join(home, 'state.db'))).toBe(false);
@@ -182,7 +231,7 @@ describe('a database', () => {
     const other = new WorkingStore(temporaryHome(), { newStoreId: 'store-2' });
     await other.work(40);
     await other.storage.close();
-    rmSync(join(home, 'state.db-wal'));
+    removeLog(home, { index: true });
     copyFileSync(other.path, join(home, 'state.db'));
 
     expectRefusal(home, 'other_store', /is the store store-2 \(commit 81\).* of the store store-1 \(commit 31/);
@@ -211,7 +260,9 @@ describe('a store without a mark', () => {
     await store.storage.close();
     rmSync(join(store.home, 'state.hwm'));
     const old = new Database(store.path);
-    old.exec('ALTER TABLE runtime_epoch DROP COLUMN commits; PRAGMA user_version = 1');
+    old.exec(
+      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
+    );
     old.close();
 
     const { db, storeId } = openStore({ home: store.home, newStoreId: 'store-2' });
@@ -238,12 +289,13 @@ describe('a stop in order', () => {
     await store.work(2);
     const killed = store.killed();
     await store.storage.close();
+    const stopped = store.mark;
 
     const afterStop = openStore({ home: store.home, newStoreId: 'another' });
     const afterKill = openStore({ home: killed, newStoreId: 'another' });
 
     expect([afterStop.opening.lastStop, afterKill.opening.lastStop]).toEqual(['clean', 'unclean']);
-    expect(markIn(store.home)).toMatchObject({ state: 'closed', commits: 5, checkpointed: 5 });
+    expect(stopped).toMatchObject({ state: 'closed', commits: 5, checkpointed: 5 });
     for (const { db } of [afterStop, afterKill]) db.close();
   });
 
@@ -305,6 +357,30 @@ function expectRefusal(home: string, kind: StoreOpenErrorKind, words: RegExp): v
   if (kind !== 'damaged') expect(refusal.message).toContain('holdfast restore --accept-loss');
   expect(contentOf(home)).toEqual(before);
   expect(refusalOf(home).kind).toBe(kind);
+}
+
+/** What the database file becomes when all of the log is in it. */
+async function broughtIn(killed: string): Promise<Buffer> {
+  const copy = join(temporaryHome(), 'state.db');
+  for (const suffix of ['', '-wal']) copyFileSync(join(killed, `state.db${suffix}`), copy + suffix);
+  const db = new Database(copy);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+  return readFileSync(copy);
+}
+
+function isSame(after: Buffer, before: Buffer, pagesDone: number): boolean {
+  return after.subarray(pagesDone * 4_096).equals(before.subarray(pagesDone * 4_096));
+}
+
+function isServed(home: string): boolean {
+  try {
+    openStore({ home, newStoreId: 'another' }).db.close();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreOpenError) return false;
+    throw error;
+  }
 }
 
 function refusalOf(home: string): StoreOpenError {

@@ -12,7 +12,7 @@ export class EpochTable {
   readonly #read: Database.Statement<[], EpochRow>;
   readonly #raise: Database.Statement<[{ readonly instanceId: string; readonly now: string }], EpochRow>;
   readonly #create: Database.Statement<[string]>;
-  readonly #count: Database.Statement<[], number>;
+  readonly #count: Database.Statement<[number], number>;
   readonly #renew: Database.Statement<[{ readonly storeId: string; readonly epoch: number }]>;
 
   constructor(db: Database.Database) {
@@ -23,7 +23,9 @@ export class EpochTable {
     );
     this.#create = db.prepare('INSERT OR IGNORE INTO runtime_epoch (singleton, epoch, store_id) VALUES (1, 0, ?)');
     this.#count = db
-      .prepare<[], number>('UPDATE runtime_epoch SET commits = commits + 1 WHERE singleton = 1 RETURNING commits')
+      .prepare<[number], number>(
+        'UPDATE runtime_epoch SET commits = commits + 1, events = events + ? WHERE singleton = 1 RETURNING commits',
+      )
       .pluck();
     this.#renew = db.prepare(
       'UPDATE runtime_epoch SET store_id = @storeId, epoch = @epoch, commits = commits + 1 WHERE singleton = 1',
@@ -43,9 +45,9 @@ export class EpochTable {
     return this.#row().commits;
   }
 
-  /** Numbers the transaction that it is called in. */
-  countCommit(): number {
-    return this.#count.get() ?? this.#missing();
+  /** Numbers the transaction that it is called in, and counts the events that it writes. */
+  countCommit(events: number): number {
+    return this.#count.get(events) ?? this.#missing();
   }
 
   /** Makes another store of it, because its history is not the one that clients know. The epoch never goes back. */

@@ -171,11 +171,18 @@ const initialSchema = `
   PRAGMA application_id = ${String(applicationId)};
 `;
 
-/** Numbers the commits of the store: what the high-water mark remembers. The row never moves to another page. */
-const commitNumber = 'ALTER TABLE runtime_epoch ADD COLUMN commits INTEGER NOT NULL DEFAULT 0';
+/**
+ * Counts the commits of the store, which the high-water mark remembers, and the events that they have written, which a
+ * check counts again. The row never moves to another page.
+ */
+const tally = `
+  ALTER TABLE runtime_epoch ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runtime_epoch ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
+  UPDATE runtime_epoch SET events = (SELECT count(*) FROM session_events);
+`;
 
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, commitNumber];
+const migrations: readonly string[] = [initialSchema, tally];
 
 export const schemaVersion = migrations.length;
 

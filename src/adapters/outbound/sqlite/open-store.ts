@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EpochTable } from './epoch-table.ts';
 import { MarkFile, markPath, readMark } from './high-water-mark.ts';
-import type { HighWaterMark } from './high-water-mark.ts';
 import { prepareHomeFolder } from './home-folder.ts';
 import { inspectStore } from './inspect-store.ts';
 import { migrate } from './migrations.ts';
@@ -13,9 +12,11 @@ import type { Synchronous } from './pragmas.ts';
 import { sqliteCodeOf } from './storage-errors.ts';
 import { StoreOpenError } from './store-open-error.ts';
 import type { StoreOpenErrorKind } from './store-open-error.ts';
-import { checkTail } from './tail-check.ts';
+import { checkLog, checkTail } from './tail-check.ts';
 import type { StoreFacts, TailVerdict } from './tail-check.ts';
 import { findDamage } from './verify-store.ts';
+import { logStateOf } from './write-ahead-log.ts';
+import type { LogState } from './write-ahead-log.ts';
 
 export interface OpenStoreOptions {
   /** The folder that holds `state.db`. */
@@ -56,7 +57,7 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   prepareHomeFolder(home, { allowUnsafeFilesystem });
   const path = storePath(home);
   return openingErrors(path, () => {
-    const { facts, verdict } = judgeStore(home, { busyTimeoutMs });
+    const judged = judgeStore(home, { busyTimeoutMs });
     createFile(path);
     const db = new Database(path, { timeout: busyTimeoutMs });
     try {
@@ -64,13 +65,17 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
       migrate(db);
       const epoch = new EpochTable(db);
       epoch.create(newStoreId);
-      if (verdict.kind === 'unmarked') {
+      if (judged.verdict.kind === 'unmarked') {
         epoch.renew(newStoreId, epoch.current());
         db.pragma('wal_checkpoint(PASSIVE)'); // the mark may not know of what a power cut could take away
       }
-      const storeId = epoch.storeId();
-      const mark = verdict.kind === 'intact' ? MarkFile.continue(markPath(home)) : createMark(home, epoch, facts);
-      return { db, path, storeId, mark, opening: openingOf(home, verdict) };
+      return {
+        db,
+        path,
+        storeId: epoch.storeId(),
+        mark: beginMark(home, epoch, judged),
+        opening: openingOf(home, judged.verdict),
+      };
     } catch (error) {
       db.close();
       throw error;
@@ -82,13 +87,17 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
 export function judgeStore(
   home: string,
   { busyTimeoutMs }: { readonly busyTimeoutMs: number },
-): { readonly facts: StoreFacts | null; readonly verdict: TailVerdict } {
+): { readonly facts: StoreFacts | null; readonly log: LogState; readonly verdict: TailVerdict } {
   const path = storePath(home);
   const file = checkFiles(home);
+  const found = readMark(markPath(home));
+  const log = logStateOf(path);
+  checkLog(path, found, log);
   const facts = file === null || file.size === 0 ? null : inspectStore(path, { busyTimeoutMs });
-  const verdict = checkTail(path, facts, readMark(markPath(home)));
-  if (verdict.kind === 'intact' && verdict.mark.state === 'suspect') requireUndamaged(path);
-  return { facts, verdict };
+  const verdict = checkTail(path, { facts, found, log });
+  const isDoubtful = verdict.kind === 'unproven' || (verdict.kind === 'intact' && verdict.mark.state === 'suspect');
+  if (isDoubtful) requireUndamaged(path);
+  return { facts, log, verdict };
 }
 
 /** Looks at all of a store. */
@@ -101,16 +110,24 @@ export function requireUndamaged(path: string): void {
   );
 }
 
-function createMark(home: string, epoch: EpochTable, facts: StoreFacts | null): MarkFile {
-  const mark: HighWaterMark = {
+/** Before anything is written: whoever dies from now on has not closed the store. */
+function beginMark(home: string, epoch: EpochTable, { facts, log, verdict }: ReturnType<typeof judgeStore>): MarkFile {
+  const path = markPath(home);
+  const now = {
     storeId: epoch.storeId(),
     epoch: epoch.current(),
-    commits: epoch.commits(),
-    checkpointed: facts?.commitsInFile ?? 0,
     at: new Date().toISOString(),
     state: 'open',
-  };
-  return MarkFile.create(markPath(home), mark);
+  } as const;
+  if (verdict.kind === 'new' || verdict.kind === 'unmarked') {
+    return MarkFile.create(path, { ...now, commits: epoch.commits(), checkpointed: facts?.commitsInFile ?? 0 });
+  }
+  const file = MarkFile.continue(path);
+  // Without a log all that the store has is in the file, and on the disk.
+  const all = log === 'present' ? verdict.mark : { commits: epoch.commits(), checkpointed: epoch.commits() };
+  const { commits, checkpointed } = all;
+  file.writeNow({ ...now, at: verdict.mark.at, commits, checkpointed });
+  return file;
 }
 
 function openingOf(home: string, verdict: TailVerdict): Opening {
@@ -121,6 +138,14 @@ function openingOf(home: string, verdict: TailVerdict): Opening {
       const lastStop = { closed: 'clean', open: 'unclean', suspect: 'none' } as const;
       return { lastStop: lastStop[verdict.mark.state], warnings: [] };
     }
+    case 'unproven':
+      return {
+        lastStop: 'none',
+        warnings: [
+          'The last owner of the store died, and its log has gone since, as it does when another program has opened the ' +
+            'database. Everything was checked, and nothing is missing.',
+        ],
+      };
     case 'unmarked': {
       const what = verdict.unreadable ? 'could not be read' : 'was missing';
       return {

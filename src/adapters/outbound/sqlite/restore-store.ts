@@ -19,6 +19,7 @@ import { openError, requireUndamaged, storePath } from './open-store.ts';
 import { setWriterPragmas } from './pragmas.ts';
 import { copyPages, createPrivateFile, finishCopy, removeCopy } from './store-copy.ts';
 import { StoreOpenError } from './store-open-error.ts';
+import type { StoreFacts } from './tail-check.ts';
 
 export interface RestoredStore {
   readonly storeId: string;
@@ -37,6 +38,8 @@ export interface RestoreOptions {
 export interface Restored {
   /** Null: there is none, and the next start makes one. */
   readonly store: RestoredStore | null;
+  /** What the mark knew of and the store doesn't have; null where that can't be told, or where nothing is missing. */
+  readonly missing: { readonly after: number; readonly until: number; readonly at: string } | null;
   /** Where the files are that were there before; null when there were none. */
   readonly keptIn: string | null;
 }
@@ -47,12 +50,12 @@ export async function restoreBackup(backup: string, { home, newStoreId, at }: Re
   const path = storePath(home);
   const copy = join(home, '.state.db.restoring');
   try {
-    await copyBackup(backup, { path, copy });
+    const missing = missingFrom(await copyBackup(backup, { path, copy }), home);
     const store = makeAnother(copy, { newStoreId, above: highestEpoch(home) });
     const keptIn = keepAside(home, at, ['-wal', '-shm', ''], renameSync, () => writeMark(home, store, at));
     renameSync(copy, path);
     syncFolder(home);
-    return { store, keptIn };
+    return { store, missing, keptIn };
   } catch (error) {
     throw openError(backup, error);
   } finally {
@@ -65,13 +68,15 @@ export function acceptLoss({ home, newStoreId, at }: RestoreOptions): Restored {
   prepareHomeFolder(home, { allowUnsafeFilesystem: true });
   const path = storePath(home);
   try {
-    if (inspect(path) === null) return { store: null, keptIn: forgetMark(home, at) };
+    const facts = inspect(path);
+    const missing = missingFrom(facts, home);
+    if (facts === null) return { store: null, missing, keptIn: forgetMark(home, at) };
     requireUndamaged(path);
     // What the log adds goes into the file now. What it holds beyond that, behind the damage, is for a later look.
     const keptIn = keepAside(home, at, ['-wal'], copyFileSync, () => undefined);
     const store = makeAnother(path, { newStoreId, above: highestEpoch(home) });
     writeMark(home, store, at);
-    return { store, keptIn };
+    return { store, missing, keptIn };
   } catch (error) {
     throw openError(path, error);
   }
@@ -81,7 +86,7 @@ export function acceptLoss({ home, newStoreId, at }: RestoreOptions): Restored {
 async function copyBackup(
   backup: string,
   { path, copy }: { readonly path: string; readonly copy: string },
-): Promise<void> {
+): Promise<StoreFacts> {
   const file = statSync(backup, { throwIfNoEntry: false });
   if (file?.isFile() !== true) {
     throw new StoreOpenError(
@@ -95,17 +100,28 @@ async function copyBackup(
       `${backup} is the store itself. To go on with it as it is, run \`holdfast restore --accept-loss\`.`,
     );
   }
-  if (inspect(backup) === null) throw new StoreOpenError('no_backup', `${backup} holds no store. Nothing was changed.`);
+  const facts = inspect(backup);
+  if (facts === null) throw new StoreOpenError('no_backup', `${backup} holds no store. Nothing was changed.`);
   createPrivateFile(copy);
   await copyPages(backup, copy);
   const [damage] = finishCopy(copy, 'integrity_check');
   if (damage !== undefined)
     throw new StoreOpenError('damaged', `${backup} is damaged: ${damage}. Nothing was changed.`);
+  return facts;
 }
 
 function inspect(path: string): ReturnType<typeof inspectStore> {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return bytes === 0 ? null : inspectStore(path, { busyTimeoutMs: 0 });
+}
+
+/** As far as the mark is of the same store. */
+function missingFrom(facts: StoreFacts | null, home: string): Restored['missing'] {
+  const found = readMark(markPath(home));
+  if (found.kind !== 'found' || (facts !== null && facts.storeId !== found.mark.storeId)) return null;
+  const { commits: until, at } = found.mark;
+  const after = facts?.commits ?? 0;
+  return after < until ? { after, until, at } : null;
 }
 
 /** Makes another store of it (R3), and says what is in it. */

@@ -11,7 +11,7 @@ import { StorageError } from '../../../core/ports/ledger.ts';
 import type { HighWaterMark, MarkFile } from './high-water-mark.ts';
 import type { Synchronous } from './pragmas.ts';
 import { storageErrorFrom } from './storage-errors.ts';
-import { readWalGeneration, walBytes } from './wal-generation.ts';
+import { readWalGeneration, walBytes } from './write-ahead-log.ts';
 
 export interface StoreUpkeepOptions {
   readonly db: Database.Database;
@@ -25,6 +25,13 @@ export interface StoreUpkeepOptions {
 const standardIntervalMs = 1_000;
 /** A log that is longer is emptied, although that takes longer than writing on: readers may have kept it for a while. */
 const standardMaxWalBytes = 64 * 1024 * 1024;
+
+interface CheckpointEnd {
+  readonly busy: number;
+  /** Pages in the log, and those of them that are in the file. */
+  readonly log: number;
+  readonly checkpointed: number;
+}
 
 /** How far the store had come at a moment, and which log it wrote then. */
 interface Sight {
@@ -74,11 +81,21 @@ export class StoreUpkeep {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The last mark, of a store that was closed in order. `emptied`: its log is. */
-  closed({ emptied }: { readonly emptied: boolean }): void {
+  /** The last mark, of a store that was closed in order. */
+  closed(): void {
+    this.#options.mark.writeNow({ ...this.#options.mark.mark, ...this.#present(), state: 'closed' });
+  }
+
+  /**
+   * Brings the log into the file and leaves it empty, as far as no reader is in the way. That all is in the file is noted
+   * before the log is emptied: who finds it empty and the note missing knows that somebody else was at work (U1).
+   */
+  emptyLog(): void {
+    const [end] = this.#options.db.pragma('wal_checkpoint(PASSIVE)') as readonly CheckpointEnd[];
+    if (end === undefined || end.busy !== 0 || end.log !== end.checkpointed) return;
     const { commits } = this.#newest;
-    const mark = this.#markOf(this.#newest);
-    this.#options.mark.writeNow({ ...mark, checkpointed: emptied ? commits : mark.checkpointed, state: 'closed' });
+    this.#options.mark.writeNow({ ...this.#options.mark.mark, ...this.#present(), checkpointed: commits });
+    this.#options.db.pragma('wal_checkpoint(TRUNCATE)');
   }
 
   #schedule(): void {
@@ -89,12 +106,12 @@ export class StoreUpkeep {
   async #round(): Promise<void> {
     try {
       const sight = this.#newest;
-      if (this.#options.synchronous === 'normal') this.#checkpoint('PASSIVE'); // it syncs the log, which commits don't (U1)
-      await this.#options.mark.write(this.#markOf(sight));
+      if (this.#options.synchronous === 'normal') this.#bringIn(); // it syncs the log, which commits don't (U1)
+      await this.#options.mark.write({ ...this.#options.mark.mark, ...this.#present() });
       if (this.#stopped) return;
       const idle = this.#newest === sight;
-      if (walBytes(this.#walPath) > (this.#options.maxWalBytes ?? standardMaxWalBytes)) this.#checkpoint('TRUNCATE');
-      else if (idle) this.#checkpoint('PASSIVE');
+      if (walBytes(this.#walPath) > (this.#options.maxWalBytes ?? standardMaxWalBytes)) this.emptyLog();
+      else if (idle) this.#bringIn();
       this.#timer = null;
       if (!idle) this.#schedule();
     } catch (error) {
@@ -103,31 +120,38 @@ export class StoreUpkeep {
     }
   }
 
-  /** The mark of what was seen just now. It looks at the log in the same moment. */
-  #markOf({ epoch, commits, atMs }: Sight): HighWaterMark {
-    const { mark } = this.#options.mark;
+  /** What the mark is to say of this moment. It looks at the log in the same moment. */
+  #present(): Pick<HighWaterMark, 'epoch' | 'commits' | 'checkpointed' | 'at'> {
+    const { epoch, commits, atMs } = this.#newest;
     const generation = readWalGeneration(this.#walPath);
     // A new log is begun only when all of the last one is in the file and synced.
-    const checkpointed = generation === this.#seen.generation ? mark.checkpointed : this.#seen.commits;
+    const { checkpointed } = this.#options.mark.mark;
+    const proven = generation === this.#seen.generation ? checkpointed : Math.max(checkpointed, this.#seen.commits);
     this.#seen = { commits, generation };
-    return { storeId: mark.storeId, epoch, commits, checkpointed, at: new Date(atMs).toISOString(), state: 'open' };
+    return { epoch, commits, checkpointed: proven, at: new Date(atMs).toISOString() };
   }
 
-  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
-    this.#options.db.pragma(`wal_checkpoint(${mode})`);
+  #bringIn(): void {
+    this.#options.db.pragma('wal_checkpoint(PASSIVE)');
   }
 
   /** A full disk or a busy database is tried again; anything else is a reason not to go on (U3). */
   #failed(error: unknown): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const failure =
-      storageErrorFrom(error) ??
-      new StorageError('io', `The high-water mark can't be written: ${String(error)}`, { cause: error });
-    if (/^(ENOSPC|EDQUOT)$/.test(code) || !failure.outcomeUnknown) {
+    const failure = upkeepErrorFrom(error);
+    if (!failure.outcomeUnknown) {
       this.#schedule();
       return;
     }
     this.#failure = failure;
     this.stop();
   }
+}
+
+/** What an error of SQLite or of the file system means for the storage. */
+export function upkeepErrorFrom(error: unknown): StorageError {
+  const found = storageErrorFrom(error);
+  if (found !== null) return found;
+  const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StorageError(isFull ? 'full' : 'io', `The high-water mark can't be written: ${reason}`, { cause: error });
 }

@@ -6,7 +6,7 @@ import { openStore } from './open-store.ts';
 import type { Opening, OpenStoreOptions } from './open-store.ts';
 import { SqliteStore } from './store.ts';
 import type { AppendOutcome } from './store.ts';
-import { StoreUpkeep } from './store-upkeep.ts';
+import { StoreUpkeep, upkeepErrorFrom } from './store-upkeep.ts';
 import type { StoreUpkeepOptions } from './store-upkeep.ts';
 
 export type StoreWriterOptions = OpenStoreOptions & Pick<StoreUpkeepOptions, 'intervalMs' | 'maxWalBytes'>;
@@ -28,8 +28,6 @@ export class StoreWriter {
     this.opening = opening;
     this.#store = new SqliteStore(db);
     this.#file = new FileIdentity(path);
-    // Before anything is written: whoever dies from now on has not closed the store.
-    if (mark.mark.state !== 'open') mark.writeNow({ ...mark.mark, state: 'open' });
     const { synchronous = 'full', ...upkeep } = options;
     this.#upkeep = new StoreUpkeep(
       { ...upkeep, db, path, mark, synchronous },
@@ -59,17 +57,21 @@ export class StoreWriter {
     this.#upkeep.suspect();
   }
 
-  /** Empties the write-ahead log into the database, as far as no reader is in the way, and closes the file. */
+  /**
+   * Empties the write-ahead log into the database, as far as no reader and no full disk is in the way, and closes the
+   * file. What stays in the log is no less safe.
+   */
   close(): void {
     this.#upkeep.stop();
-    let emptied: boolean;
     try {
-      const [end] = this.db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
-      emptied = end?.busy === 0;
-    } finally {
+      this.#upkeep.emptyLog();
       this.db.close();
+      if (this.#trusted) this.#upkeep.closed();
+    } catch (error) {
+      this.db.close();
+      const failure = upkeepErrorFrom(error);
+      if (failure.outcomeUnknown) throw failure;
     }
-    if (this.#trusted) this.#upkeep.closed({ emptied });
   }
 
   #guarded<T>(write: () => T): T {

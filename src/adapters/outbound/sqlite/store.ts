@@ -48,7 +48,9 @@ export class SqliteStore {
     this.#appendAll = db.transaction((requests) => {
       const epoch = this.#epoch.current();
       const outcomes = requests.map((request) => this.#append(request, epoch));
-      return { outcomes, commits: outcomes.some(isCommitted) ? this.#epoch.countCommit() : this.commits };
+      const written = requests.filter((_, index) => isCommitted(outcomes[index]));
+      const events = written.reduce((sum, request) => sum + request.events.length, 0);
+      return { outcomes, commits: written.length > 0 ? this.#epoch.countCommit(events) : this.commits };
     });
     // Inside `#appendAll` this transaction is a savepoint (W3).
     this.#write = db.transaction((events) => {
@@ -129,8 +131,8 @@ interface AppendedBatch {
   readonly commits: number;
 }
 
-function isCommitted(outcome: AppendOutcome): boolean {
-  return outcome.kind === 'answered' && outcome.result.kind === 'committed';
+function isCommitted(outcome: AppendOutcome | undefined): boolean {
+  return outcome?.kind === 'answered' && outcome.result.kind === 'committed';
 }
 
 function assertGapless({ sessionId, expectedSeq, events }: AppendRequest): void {

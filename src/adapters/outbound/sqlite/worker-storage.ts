@@ -1,6 +1,7 @@
+import type Database from 'better-sqlite3';
 import { FailStop } from './fail-stop.ts';
 import { Maintenance } from './maintenance.ts';
-import { storePath } from './open-store.ts';
+import { openStoreForReading, storePath } from './open-store.ts';
 import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
@@ -27,12 +28,24 @@ export async function openWorkerStorage(
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
     const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
+    const anchor = holdLog(options.home);
     await threads.reader.call('open', { home: options.home, busyTimeoutMs });
-    return workerStorage({ storeId, opening, path: storePath(options.home), threads, end, onBatch, onFailure });
+    return workerStorage({ storeId, opening, path: storePath(options.home), anchor, threads, end, onBatch, onFailure });
   } catch (error) {
     await end();
     throw error;
   }
+}
+
+/**
+ * A connection that does nothing. A process that ends in any other way than by `close` lets SQLite close the writer's
+ * connection, which would empty the log if it were the last one: without a note, and with a disk that may just have
+ * failed. As long as there is another the log stays, and the next start finds it.
+ */
+function holdLog(home: string): Database.Database {
+  const anchor = openStoreForReading({ home });
+  anchor.prepare('SELECT count(*) FROM sqlite_schema').get(); // SQLite opens the files at the first read
+  return anchor;
 }
 
 interface OpenedThreads {
@@ -41,12 +54,13 @@ interface OpenedThreads {
   readonly storeId: string;
   readonly opening: Opening;
   readonly path: string;
+  readonly anchor: Database.Database;
   readonly threads: StorageThreads;
   readonly end: () => Promise<void>;
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, path, end, onBatch, onFailure } = opened;
+  const { storeId, opening, path, anchor, end, onBatch, onFailure } = opened;
   const { writer, reader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(path, failStop);
@@ -80,7 +94,8 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
       await maintenance.close();
       await ledger.close();
       try {
-        // The reader first: while it has the file open the write-ahead log can't be removed.
+        // The readers first: while they have the file open the write-ahead log can't be removed.
+        anchor.close();
         await reader.call('close');
         await writer.call('close');
       } finally {

@@ -4,7 +4,8 @@
  * C1: a call and its results, and the calls of one batch, are never separated: cuts fall only between groups.
  * C2: each message of the transcript is in exactly one of head, middle and tail, and each of them is in order.
  * C3: the newest turn is in the tail. The rung that cuts inside it still keeps its prompt there, before later steps.
- * C4: a plan with nothing to summarise doesn't exist.
+ * C4: an earlier summary is always summarised again, so that summaries never stack.
+ * C5: a plan with nothing to summarise doesn't exist.
  */
 import type { MessageMeta } from '../transcript/message.ts';
 import { sumTokens } from '../transcript/tokens.ts';
@@ -95,10 +96,11 @@ function headCount(groups: readonly Group[], n: number): number {
   return count;
 }
 
-/** The group with the newest prompt; the end while that prompt is not part of the transcript yet. */
+/** The group with the newest prompt; the end while that prompt is not part of the transcript, or no longer its end. */
 function newestTurnStart(groups: readonly Group[], promptPending: boolean): number {
-  const index = promptPending ? -1 : groups.findLastIndex((group) => group[0]?.kind === 'prompt');
-  return index < 0 ? groups.length : index;
+  if (promptPending) return groups.length;
+  const index = groups.findLastIndex(([first]) => first?.kind === 'prompt' || first?.kind === 'summary');
+  return groups[index]?.[0]?.kind === 'prompt' ? index : groups.length;
 }
 
 /** Where the tail begins when it may hold what the policy protects, and more while that is small. */
@@ -110,6 +112,7 @@ function wideCut(groups: readonly Group[], newest: number, input: PlanInput): nu
   let tokens = 0;
   for (let index = groups.length - 1; index >= 0; index -= 1) {
     const group = groups[index] ?? [];
+    if (group[0]?.kind === 'summary') break;
     tokens += sumTokens(group);
     messages += group.length;
     const isProtected = messages <= input.protectLastN && tokens <= protectedBudget;

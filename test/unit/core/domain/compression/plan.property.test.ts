@@ -47,8 +47,8 @@ describe('whatever the transcript, every plan', () => {
 
   test('C3: keeps the newest turn whole, or its prompt and its last steps on the rung that cuts into it', () => {
     forEveryPlan(({ rung, tail }, { messages, promptPending }) => {
-      const start = messages.findLastIndex(({ kind }) => kind === 'prompt');
-      if (promptPending || start < 0) return;
+      const start = messages.findLastIndex(({ kind }) => kind === 'prompt' || kind === 'summary');
+      if (promptPending || messages[start]?.kind !== 'prompt') return;
       const newest = messages.slice(start);
       if (rung !== 'inside') {
         expect(tail.slice(-newest.length)).toEqual(newest);
@@ -61,7 +61,13 @@ describe('whatever the transcript, every plan', () => {
     });
   });
 
-  test('C4: has something to summarise, and never only a summary', () => {
+  test('C4: keeps no earlier summary beside the new one', () => {
+    forEveryPlan(({ head, tail }) => {
+      expect([...head, ...tail].filter(({ kind }) => kind === 'summary')).toEqual([]);
+    });
+  });
+
+  test('C5: has something to summarise, and never only a summary', () => {
     forEveryPlan(({ middle }) => {
       expect(middle.filter(({ kind }) => kind !== 'summary')).not.toEqual([]);
     });
@@ -137,7 +143,7 @@ test('however often a session is compressed, its earlier summary is updated and 
             promptPending: true,
           });
           if (plan === undefined) continue;
-          const summary = { ...(plan.middle[0] as MessageMeta), ...aSummaryMeta, tokens: 100 }; // C4: there is a middle
+          const summary = { ...(plan.middle[0] as MessageMeta), ...aSummaryMeta, tokens: 100 }; // C5: there is a middle
           messages = placed([...plan.head, summary, ...plan.tail].map(loosened));
           expect(messages.filter(({ kind }) => kind === 'summary')).toHaveLength(1);
         }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 /**
  * Names the present generation of a write-ahead log. SQLite begins a new one, with other salts, when everything of the
@@ -15,6 +15,19 @@ export function readWalGeneration(walPath: string): string {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * - `present`: it has content.
+ * - `empty`: all of it is in the file, as far as SQLite had anything to do with it.
+ * - `removed`: it is gone, and its index is not. SQLite removes both or none.
+ */
+export type LogState = 'present' | 'empty' | 'removed';
+
+/** How the log of a database is, before anything opens it. */
+export function logStateOf(path: string): LogState {
+  if (walBytes(`${path}-wal`) > 0) return 'present';
+  return !existsSync(`${path}-wal`) && existsSync(`${path}-shm`) ? 'removed' : 'empty';
 }
 
 /** The size of the log; 0 when there is none. */
