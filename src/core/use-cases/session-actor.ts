@@ -246,7 +246,9 @@ export class SessionActor {
       return;
     }
     const persistent = batch.filter(({ command }) => isPersistent[command.kind]);
-    for (const waiting of batch) if (!persistent.includes(waiting)) waiting.answer(unavailable(false));
+    for (const waiting of batch) {
+      if (!persistent.includes(waiting)) waiting.answer(await this.#answerWithoutAppend(waiting));
+    }
     if (persistent.length === 0) return;
     if (this.#halted) {
       for (const { answer } of persistent) answer(unavailable(true));
@@ -256,6 +258,21 @@ export class SessionActor {
     this.#mailbox.unshift(...persistent);
     this.#attempt += 1;
     await this.#deps.clock.sleep(Math.min(50 * 2 ** this.#attempt, 2000));
+  }
+
+  /** What needs no append is answered all the same, on what is stored: a known id has its receipt in every state (P2). */
+  async #answerWithoutAppend(waiting: Waiting): Promise<Sent<unknown>> {
+    try {
+      await this.#load();
+      const { command } = waiting;
+      if ('known' in command && command.known === undefined) await this.#readKnown([waiting], [keyOf(command)]);
+    } catch (error) {
+      if (error instanceof StorageError) return unavailable(false);
+      throw error;
+    }
+    const plan = this.#decideAll([waiting]);
+    const isAnswer = plan.kind === 'decided' && plan.events.length === 0;
+    return isAnswer ? sentOf(plan.decisions[0]) : unavailable(false);
   }
 
   #fail(cause: FatalCause, batch: readonly Waiting[]): void {

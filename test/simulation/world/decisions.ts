@@ -47,6 +47,9 @@ export interface FaultRates {
 }
 
 /** Draws from a seed, and writes down what was drawn. */
+/** A storm of crashes that never ends lets no start come to its end, and says nothing but that. */
+const mostBlows = 60;
+
 export class DrawnDecisions implements Decisions {
   readonly #random: Random;
   readonly #rates: FaultRates;
@@ -83,7 +86,7 @@ export class DrawnDecisions implements Decisions {
   }
 
   blowAfter(step: number, allowed: readonly Blow[]): Blow | null {
-    if (this.#calm) return null;
+    if (this.#calm || this.#blows.length >= mostBlows) return null;
     for (const blow of allowed) {
       const rate = this.#rates.blows[blow];
       if (rate === 0 || !this.#random.chance(rate)) continue;

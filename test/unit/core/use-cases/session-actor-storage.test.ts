@@ -23,6 +23,22 @@ describe.each(['full', 'busy'] as const)('while the storage is %s', (kind) => {
     expect(typesOf(commits)).toEqual([['admission.queued']]);
   });
 
+  test('a known id has its receipt, whether its prompt waits or has ended', async () => {
+    const { actor, ledger } = await anActor();
+    await actor.send(commands.submit(1));
+    await actor.send(commands.submit(2));
+    await actor.send(commands.cancel(1));
+    ledger.failNext('append', trouble(kind));
+
+    const answers = await Promise.all([1, 2, 3].map((n) => actor.send(commands.submit(n))));
+
+    expect(answers).toMatchObject([
+      { kind: 'done', reply: { duplicate: true, admission: { outcome: 'cancelled' } } },
+      { kind: 'done', reply: { duplicate: true, admission: { status: 'queued' } } },
+      notStored,
+    ]);
+  });
+
   test('a client that tries again later is served', async () => {
     const { actor, ledger } = await anActor();
     ledger.failNext('append', trouble(kind));
