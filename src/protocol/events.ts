@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalAnswer, approvalResolution } from './approval.ts';
 import { count, generation, id, instant, seq } from './fields.ts';
 import { gatewayPhase } from './gateway.ts';
 import { connectionLimits } from './limits.ts';
@@ -74,6 +75,23 @@ export const durableEvents = [
         .enum(['answered', 'failed', 'broken'])
         .describe("The tool's answer, its error, or no answer at all: then its effect may be unknown."),
     }),
+  ),
+  durable(
+    'approval.requested',
+    'A call of the message before waits for an answer (`approval.respond`). Its tool has not been started.',
+    z.strictObject({
+      approval_id: id,
+      call_id: z.string(),
+      name: z.string(),
+      message_id: count.describe('The message that asks for the call; its arguments are there.'),
+      options: z.array(approvalAnswer),
+      expires_at: instant,
+    }),
+  ),
+  durable(
+    'approval.resolved',
+    'The request is closed. An approved call starts with the next event; of a denied or expired one the result follows.',
+    approvalResolution.omit({ at: true }).extend({ approval_id: id, call_id: z.string(), name: z.string() }),
   ),
   durable('turn.stop_requested', 'The turn will stop and never ends `completed`.', z.strictObject({ by: z.string() })),
   durable(

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
+import { approvalList, approvalRespond } from './approval.ts';
 import type { MethodDefinition } from './method.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
@@ -33,6 +34,8 @@ export const methods = [
   promptCancel,
   promptResolveUnknown,
   promptWait,
+  approvalRespond,
+  approvalList,
   gatewayStatus,
   gatewayBackup,
   ping,

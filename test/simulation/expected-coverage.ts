@@ -13,6 +13,8 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'message.appended',
     'tool.started',
     'tool.finished',
+    'approval.requested',
+    'approval.resolved',
     'turn.stop_requested',
     'turn.settled',
     'turn.lost',
@@ -48,6 +50,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'turn_over',
     'queue_full',
     'draining',
+    'approval_closed',
   ],
   'append refused': ['duplicate', 'request_taken', 'stale_epoch'],
   fault: [

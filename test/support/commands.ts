@@ -67,10 +67,16 @@ export function append(overrides: Partial<Command<'append'>> = {}): Command<'app
     executionGeneration: 1,
     messages: [],
     startedCalls: [],
+    askedCalls: [],
+    approvalSeconds: 600,
     step: 2,
     contextTokens: null,
     ...overrides,
   };
+}
+
+export function respondApproval(overrides: Partial<Command<'respond_approval'>> = {}): Command<'respond_approval'> {
+  return { kind: 'respond_approval', approvalId: 'approval-1', answer: 'approve', by: aPrincipal, ...overrides };
 }
 
 export function finishCall(overrides: Partial<Command<'finish_call'>> = {}): Command<'finish_call'> {

@@ -115,6 +115,7 @@ export class MemoryGateway {
       retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
       jitter: () => 0,
       onOutage: 'continue',
+      approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
       summaryTarget: null,
       onUnknown: 'hold',
       defaultTarget,

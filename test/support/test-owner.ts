@@ -11,6 +11,7 @@ import type { SessionProfile, SessionState } from '../../src/core/domain/session
 import { queueHead, startedAdmission } from '../../src/core/domain/session/state.ts';
 import type { MessageDraft } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
+import { append as appendCommand } from './commands.ts';
 import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
 
 /**
@@ -159,7 +160,7 @@ export class TestSession {
   async say(...messages: readonly MessageDraft[]): Promise<void> {
     const { admissionId, executionGeneration, step } = this.#turn;
     const own = messages.map((message) => ({ ...message, admissionId }));
-    await this.run({ kind: 'append', executionGeneration, messages: own, startedCalls: [], step, contextTokens: null });
+    await this.run(appendCommand({ executionGeneration, messages: own, step }));
   }
 
   /** Stores an answer that asks for calls, with the intent of each. */
@@ -167,7 +168,19 @@ export class TestSession {
     const { admissionId, executionGeneration, step } = this.#turn;
     const startedCalls = answer.toolCalls.map(({ id, name }) => ({ callId: id, name }));
     const messages = [{ ...answer, admissionId }];
-    await this.run({ kind: 'append', executionGeneration, messages, startedCalls, step, contextTokens: null });
+    await this.run(appendCommand({ executionGeneration, messages, startedCalls, step }));
+  }
+
+  /** Stores an answer whose calls all wait for an approval, under the ids `approval-<call id>`. */
+  async askFor(answer: MessageDraft): Promise<void> {
+    const { admissionId, executionGeneration, step } = this.#turn;
+    const askedCalls = answer.toolCalls.map(({ id, name }) => ({ approvalId: `approval-${id}`, callId: id, name }));
+    const messages = [{ ...answer, admissionId }];
+    await this.run(appendCommand({ executionGeneration, messages, askedCalls, step }));
+  }
+
+  async respond(approvalId: string, answer: 'approve' | 'deny'): Promise<void> {
+    await this.run({ kind: 'respond_approval', approvalId, answer, by: 'somebody' });
   }
 
   /** Stores the end of a call that runs. */

@@ -13,6 +13,7 @@ import type { SessionQueries } from '../ports/session-queries.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { DecideLimits } from '../domain/session/decision.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { ApprovalDesk } from './approval-desk.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
@@ -49,6 +50,7 @@ export interface GatewayDependencies
       | 'retry'
       | 'jitter'
       | 'onOutage'
+      | 'approvalRules'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;
@@ -98,8 +100,10 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const reads = patientReads(deps.ledger, clock);
   const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
   const compress = makeCompressor({ ...deps, sessions, transcripts });
+  const approvals = new ApprovalDesk({ sessions, clock });
   const runner = new TurnRunner({
     ...deps,
+    approvals,
     ledger: reads,
     sessions,
     transcripts,
@@ -114,6 +118,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     },
   });
   sessions.onCommit(makeTransitionLog(logger));
+  // Before the runner: an answer is heard before the stop that comes with a later commit.
+  sessions.onCommit(approvals.observe);
   sessions.onCommit(runner.observe);
   const holds = new HoldTimer({ sessions, clock });
   sessions.onCommit(consider);

@@ -39,6 +39,12 @@ function fieldsOf(event: SessionEvent): LogFields | null {
       return { callId: event.callId, tool: event.name };
     case 'tool.finished':
       return { callId: event.callId, tool: event.name, result: event.result };
+    case 'approval.requested':
+      return { approvalId: event.approvalId, callId: event.callId, tool: event.name, expiresAt: event.expiresAt };
+    case 'approval.resolved': {
+      const { approvalId, callId, name, decision, by, reason } = event;
+      return { approvalId, callId, tool: name, decision, by, reason };
+    }
     case 'turn.stop_requested':
       return { by: event.by };
     case 'turn.settled':

@@ -286,6 +286,8 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   dispatch: true,
   append: true,
   finish_call: true,
+  respond_approval: false,
+  expire_approval: true,
   settle: true,
   start_compression: true,
   rotate: true,

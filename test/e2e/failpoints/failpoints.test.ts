@@ -27,6 +27,8 @@ const commands = Object.keys({
   dispatch: 0,
   append: 0,
   finish_call: 0,
+  respond_approval: 0,
+  expire_approval: 0,
   settle: 0,
   start_compression: 0,
   rotate: 0,
@@ -34,9 +36,17 @@ const commands = Object.keys({
   recover: 0,
 } satisfies Record<CommandKind, 0>);
 
+/** A receipt appends nothing; the others need tools, and have tests of their own with them. */
+const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
+  'receipt',
+  'finish_call',
+  'respond_approval',
+  'expire_approval',
+]);
+
 const places: readonly string[] = [
   ...commands
-    .filter((command) => command !== 'receipt' && command !== 'finish_call')
+    .filter((command) => !withoutScenario.has(command))
     .flatMap((command) => ['before_commit', 'after_commit', 'after_publish'].map((place) => `${command}.${place}`)),
   ...['model', 'summary'].flatMap((kind) =>
     ['before_send', 'first_event', 'after_answer'].map((place) => `${kind}.${place}`),

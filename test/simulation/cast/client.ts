@@ -142,6 +142,10 @@ export class Client {
         const executionGeneration = (target.executionGeneration ?? 0) + command.offset;
         return { do: 'resolve', ...to, admissionId: target.admissionId, executionGeneration, action: command.action };
       }
+      case 'respond': {
+        const approvalId = this.#approvalTarget(sessionId, command.target);
+        return { do: 'respond', ...to, approvalId, answer: command.answer };
+      }
       case 'hold': {
         const { seconds = null } = command;
         const until = seconds === null ? null : this.#site.clock.wallAfter(seconds * 1000);
@@ -168,6 +172,13 @@ export class Client {
     const unknown = rows.find(({ status }) => status === 'unknown');
     if (target < 2) return unknown ?? resolved.at(-1) ?? rows[0];
     return target === 2 ? (resolved[0] ?? unknown) : rows.at(-1);
+  }
+
+  #approvalTarget(sessionId: string, target: number): string {
+    const rows = this.#site.view.approvals(sessionId);
+    const open = rows.filter(({ resolution }) => resolution === null);
+    const targets = [open[0] ?? rows.at(-1), open.at(-1) ?? rows.at(-1), rows.at(-1), rows[0]];
+    return targets[target]?.approvalId ?? 'nothing-was-asked';
   }
 
   #find(sessionId: string, inputId: string): AdmissionRow | undefined {
@@ -260,6 +271,8 @@ function labelOf(request: Request): string {
       return `interrupt ${request.address} generation ${request.executionGeneration}`;
     case 'resolve':
       return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
+    case 'respond':
+      return `${request.answer} ${request.approvalId} of ${request.address}`;
     case 'subscribe':
       return `subscribe ${request.address} after ${request.afterSeq}`;
     case 'hold':

@@ -2,6 +2,7 @@ import type { Sent } from '../../../src/core/use-cases/sessions.ts';
 import type { Receipt } from '../../../src/core/domain/admission/receipt.ts';
 import type { CommandReplies } from '../../../src/core/domain/session/commands.ts';
 import type { SessionCreated } from '../../../src/core/use-cases/create-session.ts';
+import type { ApprovalResponse } from '../../../src/core/use-cases/respond-approval.ts';
 import type { EventSink } from '../../../src/core/use-cases/subscribe.ts';
 import type { Asked } from '../judge/calls.ts';
 import type { JudgedStream, StreamedEvent } from '../judge/stream-judge.ts';
@@ -34,6 +35,7 @@ export type Request =
       readonly executionGeneration: number;
       readonly action: 'discard' | 'retry';
     } & To)
+  | ({ readonly do: 'respond'; readonly approvalId: string; readonly answer: 'approve' | 'deny' } & To)
   | ({ readonly do: 'hold'; readonly until: string | null } & To)
   | ({ readonly do: 'release' } & To)
   | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
@@ -163,6 +165,13 @@ export class FrontDesk {
           known: undefined,
         });
         clients.resolved(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'respond': {
+        const { approvalId, answer, principalId: by } = asked;
+        const sent: Sent<ApprovalResponse> = await services.respondApproval({ sessionId, approvalId, answer, by });
+        clients.responded(process, asked, sent);
         say(sent);
         return;
       }

@@ -40,6 +40,16 @@ export type Command =
       readonly offset: number;
       readonly twice: boolean;
     }
+  /** Answers a request for approval. */
+  | {
+      readonly do: 'respond';
+      readonly client: number;
+      readonly session: number;
+      readonly answer: 'approve' | 'deny';
+      /** 0 and 1: an open request if there is one; 2: the newest; 3: the oldest; 4: one that nobody has made. */
+      readonly target: number;
+      readonly twice: boolean;
+    }
   /** For so many seconds, or until somebody releases it. */
   | { readonly do: 'hold'; readonly client: number; readonly session: number; readonly seconds?: number | null }
   | { readonly do: 'release'; readonly client: number; readonly session: number }
@@ -88,6 +98,7 @@ const usualWeights = {
   receipt: 3,
   interrupt: 8,
   resolve: 9,
+  respond: 14,
   hold: 2,
   release: 3,
   subscribe: 4,
@@ -136,6 +147,14 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
         target: random.below(4),
         offset: random.oneOf([0, 0, 0, 0, -1]),
         twice: random.chance(0.2),
+      };
+    case 'respond':
+      return {
+        do: 'respond',
+        ...to,
+        answer: random.oneOf(['approve', 'approve', 'deny']),
+        target: random.oneOf([0, 0, 0, 1, 1, 2, 3, 4]),
+        twice: random.chance(0.3),
       };
     case 'hold':
       return { do: 'hold', ...to, seconds: random.oneOf([null, null, 5, 500]) };

@@ -1,7 +1,7 @@
 /* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
 import { isOwner, turnKey, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
-import type { Asked, Heard, ReceiptView, SnapshotView } from './calls.ts';
+import type { Asked, Heard, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, ProcessView } from './rows.ts';
@@ -12,6 +12,8 @@ export class ClientJudge {
   readonly #accepted = new Map<string, { readonly admissionId: string; fresh: boolean }>();
   /** The session of a create request: `<principal>/<request id>`. */
   readonly #created = new Map<string, { readonly sessionId: string; readonly variant: number; fresh: boolean }>();
+  /** The requests for approval whose answer was acknowledged as the first. */
+  readonly #answered = new Set<string>();
   /** The newest sequence number of which a process has told anybody: `<process>/<session>`. */
   readonly #told = new Map<string, number>();
 
@@ -214,6 +216,32 @@ export class ClientJudge {
     }
   }
 
+  /** The first answer is the one that is stored; everybody else hears of it. */
+  responded(
+    process: ProcessView,
+    asked: Asked & { readonly approvalId: string; readonly answer: string },
+    heard: Heard<ResponseView>,
+  ): void {
+    const { verdict, store } = this.#books;
+    const { approvalId, answer, principalId } = asked;
+    const stored = store.approvals(asked.sessionId).find((row) => row.approvalId === approvalId);
+    const wanted = answer === 'approve' ? 'approved' : 'denied';
+    const isTheirs = stored?.resolution?.decision === wanted && stored.resolution.by === principalId;
+    const said = `${answer} of ${approvalId} by ${principalId}, which is ${stored?.resolution?.decision}`;
+    if (heard.kind === 'done') {
+      verdict.hold(isTheirs, 'P1', () => `${said}, was acknowledged`);
+      const isFirst = heard.reply.duplicate || !this.#answered.has(approvalId);
+      verdict.hold(isFirst, 'P2', () => `${said}, was acknowledged twice as the first`);
+      this.#answered.add(approvalId);
+    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
+      const { reason, approval } = heard.refusal;
+      const told = approval?.resolution.decision;
+      const isLate = stored?.resolution === null && told === 'expired';
+      const isRight = reason === 'not_found' ? stored === undefined : told === stored?.resolution?.decision || isLate;
+      verdict.hold(isRight && !isTheirs, 'P5', () => `${said}, was refused as ${reason} ${told}`);
+    }
+  }
+
   revised(asked: Asked, heard: Heard<{ readonly revision: number }>): void {
     const { verdict, store } = this.#books;
     if (heard.kind !== 'done') return;
@@ -253,6 +281,8 @@ export class ClientJudge {
       'P12',
       () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`,
     );
+    const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
+    verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
     for (const { admission, payload } of pending) {
       const text = store.prompt(admission.admissionId);
       verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);

@@ -4,6 +4,7 @@ import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
+import { judgeApprovals } from './approval-judge.ts';
 import { judgeOpenCalls } from './tool-judge.ts';
 import { judgeTranscripts } from './transcripts.ts';
 
@@ -53,6 +54,7 @@ export class StoreJudge {
     judgeAdmissions(this.#books, change);
     judgeTranscripts(this.#books, change);
     judgeOpenCalls(this.#books, sessionId, events, admissions);
+    const approvals = judgeApprovals(this.#books, sessionId, events);
     this.#judgeMoments(sessionId, events, admissions);
     this.#remember(sessionId, after, admissions, endedAdmissions);
     const history = versions.get(sessionId) ?? new Map<number, SessionVersion>();
@@ -61,6 +63,7 @@ export class StoreJudge {
       row: after,
       open: new Map([...admissions].filter(([, row]) => row.status !== 'terminal')),
       activeIds: activeMessages(store, after.tipId).map(({ id }) => id),
+      approvalIds: [...approvals.keys()],
     });
   }
 

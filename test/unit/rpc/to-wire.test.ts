@@ -67,6 +67,44 @@ const events = {
     body: { type: 'tool.finished', callId: 'c1', name: 'look', result: 'answered' },
     payload: { call_id: 'c1', name: 'look', result: 'answered' },
   },
+  'approval.requested': {
+    body: {
+      type: 'approval.requested',
+      approvalId: 'approval-1',
+      messageId: 2,
+      callId: 'c1',
+      name: 'look',
+      options: ['approve', 'deny'],
+      expiresAt: anInstant,
+    },
+    payload: {
+      approval_id: 'approval-1',
+      message_id: 2,
+      call_id: 'c1',
+      name: 'look',
+      options: ['approve', 'deny'],
+      expires_at: anInstant,
+    },
+  },
+  'approval.resolved': {
+    body: {
+      type: 'approval.resolved',
+      approvalId: 'approval-1',
+      callId: 'c1',
+      name: 'look',
+      decision: 'closed',
+      by: 'local',
+      reason: 'stop_requested',
+    },
+    payload: {
+      approval_id: 'approval-1',
+      call_id: 'c1',
+      name: 'look',
+      decision: 'closed',
+      by: 'local',
+      reason: 'stop_requested',
+    },
+  },
   'turn.started': { body: { type: 'turn.started' }, payload: {} },
   'message.appended': {
     body: {

@@ -1,5 +1,6 @@
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
+import type { RespondApproval } from '../../../core/use-cases/respond-approval.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
 import type { SubmitPrompt } from '../../../core/use-cases/submit-prompt.ts';
@@ -20,6 +21,7 @@ export interface RpcDependencies {
   readonly sessions: Sessions;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly respondApproval: RespondApproval;
   readonly readSnapshot: ReadSnapshot;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;

@@ -56,6 +56,16 @@ function bodyToWire(event: SessionEvent): Body {
       return { type: event.type, payload: { call_id: event.callId, name: event.name } };
     case 'tool.finished':
       return { type: event.type, payload: { call_id: event.callId, name: event.name, result: event.result } };
+    case 'approval.requested': {
+      const { approvalId, callId, name, messageId, options, expiresAt } = event;
+      const payload = { approval_id: approvalId, call_id: callId, name, message_id: messageId };
+      return { type: event.type, payload: { ...payload, options: [...options], expires_at: expiresAt } };
+    }
+    case 'approval.resolved': {
+      const { approvalId, callId, name, decision, by, reason } = event;
+      const payload = { approval_id: approvalId, call_id: callId, name, decision, by };
+      return { type: event.type, payload: { ...payload, ...(reason === null ? {} : { reason }) } };
+    }
     case 'admission.queued': {
       const { inputId, seq, position } = event.admission;
       const retry = event.payloadFrom === undefined ? {} : { retry_of: event.payloadFrom };

@@ -15,6 +15,7 @@ import type {
   WireSessionSummary,
   WireSnapshot,
 } from '../../../protocol/snapshot.ts';
+import { openApprovalsToWire } from './approval-to-wire.ts';
 import { messageToWire } from './message-to-wire.ts';
 import { evidenceToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
@@ -39,7 +40,7 @@ export function snapshotToWire(
     pending: pendingToWire(state, snapshot.pending),
     running: runningToWire(startedAdmission(state)),
     partial: partial === null ? null : partialToWire(partial),
-    approvals: [],
+    approvals: openApprovalsToWire(snapshot.approvals),
     hold: state.hold === null ? null : holdToWire(state.hold),
     blocked_by: [...blockersOf(state)],
     revision: state.revision,

@@ -181,8 +181,30 @@ const tally = `
   UPDATE runtime_epoch SET events = (SELECT count(*) FROM session_events);
 `;
 
+/** Requests for approval, one row for each, for ever. A row without a decision is open. */
+const approvals = `
+  CREATE TABLE approvals (
+    number INTEGER PRIMARY KEY, -- the order of the requests
+    approval_id TEXT NOT NULL UNIQUE,
+    session_id TEXT NOT NULL REFERENCES sessions (id), -- always the root
+    admission_id TEXT NOT NULL,
+    execution_generation INTEGER NOT NULL,
+    message_id INTEGER NOT NULL, -- the message that asks for the call
+    call_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    options TEXT NOT NULL,
+    requested_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    decision TEXT,
+    decided_by TEXT,
+    reason TEXT,
+    decided_at TEXT
+  ) STRICT;
+  CREATE INDEX approvals_open ON approvals (session_id) WHERE decision IS NULL;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally];
+const migrations: readonly string[] = [initialSchema, tally, approvals];
 
 export const schemaVersion = migrations.length;
 

@@ -1,5 +1,6 @@
 import type { Admission, PromptPayload, ResolveAction } from '../admission/admission.ts';
 import type { Receipt } from '../admission/receipt.ts';
+import type { ApprovalAnswer, ResolvedApproval } from '../approval/approval.ts';
 import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
@@ -57,11 +58,17 @@ interface CommandFields {
   claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
   dispatch: { readonly executionGeneration: number; readonly prompt: MessageDraft };
-  /** Stores messages of a step that is not the last, with the intent of the calls that start now. */
+  /**
+   * Stores messages of a step that is not the last, with the intent of the calls that start now and the requests for
+   * approval of those that wait. The calls are those of the first message.
+   */
   append: {
     readonly executionGeneration: number;
     readonly messages: readonly MessageDraft[];
     readonly startedCalls: readonly { readonly callId: string; readonly name: string }[];
+    readonly askedCalls: readonly { readonly approvalId: string; readonly callId: string; readonly name: string }[];
+    /** How long each request for approval waits for an answer. */
+    readonly approvalSeconds: number;
     readonly step: number;
     readonly contextTokens: number | null;
   };
@@ -74,6 +81,10 @@ interface CommandFields {
     readonly message: MessageDraft;
     readonly step: number;
   };
+  /** The first answer wins; a later one is refused with what was decided. */
+  respond_approval: { readonly approvalId: string; readonly answer: ApprovalAnswer; readonly by: string };
+  /** The time of the request is over. */
+  expire_approval: { readonly approvalId: string };
   settle: {
     readonly executionGeneration: number;
     readonly outcome: 'completed' | 'failed' | 'interrupted';
@@ -127,6 +138,8 @@ export interface CommandReplies {
   dispatch: null;
   append: null;
   finish_call: null;
+  respond_approval: ResolvedApproval;
+  expire_approval: null;
   settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
   start_compression: null;
   rotate: null;

@@ -2,6 +2,7 @@ import { decideCancel } from '../admission/cancel.ts';
 import { decideReceipt } from '../admission/receipt-command.ts';
 import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
 import { decideSubmit } from '../admission/submit.ts';
+import { decideExpireApproval, decideRespondApproval } from '../approval/resolve-approval.ts';
 import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
 import { decideAppend, decideDispatch, decideFinishCall } from '../turn/advance.ts';
 import { decideClaim } from '../turn/claim.ts';
@@ -83,6 +84,8 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   dispatch: decideDispatch,
   append: decideAppend,
   finish_call: decideFinishCall,
+  respond_approval: decideRespondApproval,
+  expire_approval: decideExpireApproval,
   settle: decideSettle,
   start_compression: decideStartCompression,
   rotate: decideRotate,

@@ -9,6 +9,7 @@ import {
   startAdmission,
 } from '../admission/admission.ts';
 import type { Admission } from '../admission/admission.ts';
+import type { Approval } from '../approval/approval.ts';
 import { invariant } from '../invariant.ts';
 import { beginCompression, completeCompression, failCompression, newLineage } from '../lineage/lineage.ts';
 import type { OpenCompression } from '../lineage/lineage.ts';
@@ -46,6 +47,7 @@ export function createdSession(sessionId: string, profile: SessionProfile): Sess
     messages: [],
     usageAnchor: null,
     runningCalls: [],
+    approvals: [],
     open: [],
   };
 }
@@ -70,6 +72,10 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
       return callStarted(state, event);
     case 'tool.finished':
       return callFinished(state, event);
+    case 'approval.requested':
+      return { ...state, approvals: [...state.approvals, requestedApproval(event)] };
+    case 'approval.resolved':
+      return approvalResolved(state, event);
     case 'turn.stop_requested':
       return changed(state, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
     case 'turn.settled':
@@ -137,6 +143,20 @@ function callFinished(state: SessionState, event: EventOf<'tool.finished'>): Ses
   const runningCalls = state.runningCalls.filter(({ callId }) => callId !== event.callId);
   invariant(runningCalls.length < state.runningCalls.length, 'only a call that was started finishes');
   return { ...state, runningCalls };
+}
+
+/** The request that an event makes. */
+export function requestedApproval(event: EventOf<'approval.requested'>): Approval {
+  const { approvalId, messageId, callId, name, options, expiresAt, admissionId, executionGeneration, at } = event;
+  invariant(admissionId !== null && executionGeneration !== null, 'an approval is asked for by a turn');
+  const approval = { approvalId, admissionId, executionGeneration, messageId, callId, name, options };
+  return { ...approval, requestedAt: at, expiresAt };
+}
+
+function approvalResolved(state: SessionState, event: EventOf<'approval.resolved'>): SessionState {
+  const approvals = state.approvals.filter(({ approvalId }) => approvalId !== event.approvalId);
+  invariant(approvals.length < state.approvals.length, 'an approval is resolved once');
+  return { ...state, approvals };
 }
 
 function openCompression(event: EventOf<'compression.started'>): OpenCompression {

@@ -1,4 +1,5 @@
 import type { Admission } from '../admission/admission.ts';
+import type { Approval } from '../approval/approval.ts';
 import type { CompressionLineage } from '../lineage/lineage.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 
@@ -64,6 +65,8 @@ export interface SessionState {
   readonly usageAnchor: UsageAnchor | null;
   /** The calls of the running or unknown turn whose intent is stored and whose result is not. */
   readonly runningCalls: readonly RunningCall[];
+  /** The calls of the running turn that wait for an approval, oldest request first. */
+  readonly approvals: readonly Approval[];
   /** Every admission that is not terminal, in queue order. */
   readonly open: readonly Admission[];
 }

@@ -1,4 +1,5 @@
 import type { Admission } from '../admission/admission.ts';
+import { closedApprovals } from '../approval/resolve-approval.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
@@ -36,7 +37,8 @@ export function decideSettle(
     });
     const hold = command.holdOnOutage ? outageHold(state, failure, context.now) : null;
     const held = hold === null ? [] : [sessionEvent({ type: 'session.held', hold })];
-    return accepted([...messages, settled, ...held], () => ({ outcome }));
+    const approvals = closedApprovals(state, admission, { reason: 'turn_ended', by: 'gateway' }, context);
+    return accepted([...messages, ...approvals, settled, ...held], () => ({ outcome }));
   });
 }
 

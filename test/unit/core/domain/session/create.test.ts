@@ -31,6 +31,7 @@ describe('creating a session', () => {
       messages: [],
       usageAnchor: null,
       runningCalls: [],
+      approvals: [],
       open: [],
     });
   });
@@ -55,6 +56,8 @@ describe('a session that does not exist', () => {
     dispatch: commands.dispatch(1),
     append: commands.append(),
     finish_call: commands.finishCall(),
+    respond_approval: commands.respondApproval(),
+    expire_approval: { kind: 'expire_approval', approvalId: 'approval-1' },
     settle: commands.settle(),
     start_compression: commands.startCompression(),
     rotate: commands.rotate(),

@@ -213,6 +213,8 @@ test('random lives get everywhere: every kind of event happens in them', () => {
       'message.appended',
       'tool.started',
       'tool.finished',
+      'approval.requested',
+      'approval.resolved',
       'turn.stop_requested',
       'turn.settled',
       'turn.lost',

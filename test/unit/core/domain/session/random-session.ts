@@ -47,6 +47,8 @@ const wishes = [
   'append',
   'finish call',
   'finish call',
+  'respond approval',
+  'expire approval',
   'settle',
   'settle',
   'start compression',
@@ -192,6 +194,13 @@ export class RandomSession {
         return commands.append({ executionGeneration, ...this.#step(turn, a, b), step: turn.step + 1 });
       case 'finish call':
         return this.#callEnd(executionGeneration, a, b);
+      case 'respond approval':
+        return commands.respondApproval({
+          approvalId: pick(state.approvals, a)?.approvalId ?? 'nothing waits',
+          answer: b % 2 === 0 ? 'approve' : 'deny',
+        });
+      case 'expire approval':
+        return { kind: 'expire_approval', approvalId: pick(state.approvals, a)?.approvalId ?? 'nothing waits' };
       case 'settle':
         return turn === undefined ? null : this.#settlement(turn, executionGeneration, a);
       case 'start compression':
@@ -210,14 +219,22 @@ export class RandomSession {
     }
   }
 
-  /** A step of a turn: some calls are answered at once, some are started, and some are neither. */
-  #step({ admissionId }: Admission, a: number, b: number): Pick<Command<'append'>, 'messages' | 'startedCalls'> {
+  /** A step of a turn: some calls are answered at once, some are started, some wait, and some are none of it. */
+  #step(
+    { admissionId }: Admission,
+    a: number,
+    b: number,
+  ): Pick<Command<'append'>, 'messages' | 'startedCalls' | 'askedCalls'> {
     const toolCalls = Array.from({ length: (b % 3) + 1 }, () => aToolCall({ id: this.#name('call') }));
     const results = toolCalls.slice(0, b % 4).map(({ id }) => aToolResult(id, { admissionId }));
     const rest = toolCalls.slice(results.length, a % 4 === 0 ? -1 : undefined);
+    const waiting = a % 5 < 2 ? 1 : 0;
     return {
       messages: [anAnswer({ toolCalls, text: '', admissionId }), ...results],
-      startedCalls: rest.map(({ id, name }) => ({ callId: id, name })),
+      startedCalls: rest.slice(waiting).map(({ id, name }) => ({ callId: id, name })),
+      askedCalls: rest
+        .slice(0, waiting)
+        .map(({ id, name }) => ({ approvalId: this.#name('approval'), callId: id, name })),
     };
   }
 
