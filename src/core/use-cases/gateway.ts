@@ -86,6 +86,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const startedMs = clock.monotonicMs();
   let phase: GatewayPhase = 'starting';
   let storage: 'ok' | 'retrying' | 'failed' = 'ok';
+  /** The newest sequence number that was looked at while recovery runs, by session. */
+  const lookedAt = new Map<string, number>();
 
   const sessions = new SessionRegistry({
     ...deps,
@@ -134,12 +136,18 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   };
 
   function consider(sessionId: string, state: SessionState): void {
+    if (phase === 'starting') {
+      // A hold may end while recovery goes on, and what recovery has read of its session is older then.
+      if (state.seq < (lookedAt.get(sessionId) ?? 0)) return;
+      lookedAt.set(sessionId, state.seq);
+    }
     scheduler.consider(sessionId, state);
     holds.consider(sessionId, state);
   }
 
   async function start(): Promise<RecoveryReport | null> {
     const report = await recoverAll();
+    lookedAt.clear();
     if (report === null) return null;
     if (phase === 'starting') {
       phase = 'ready';
