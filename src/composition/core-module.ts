@@ -5,6 +5,7 @@ import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
 import { makeRespondApproval } from '../core/use-cases/respond-approval.ts';
+import { makeSteerPrompt } from '../core/use-cases/steer-prompt.ts';
 import { makeSubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../core/use-cases/subscribe.ts';
 import type { ApprovalRules } from '../core/use-cases/tool-step.ts';
@@ -114,6 +115,11 @@ export const coreModule = new ContainerModule(({ bind }) => {
 
   bind(tokens.submitPrompt).toResolvedValue(
     (gateway, digest, ids) => makeSubmitPrompt({ sessions: gateway.sessions, digest, ids }),
+    [tokens.gateway, tokens.digest, tokens.ids],
+  );
+
+  bind(tokens.steerPrompt).toResolvedValue(
+    (gateway, digest, ids) => makeSteerPrompt({ sessions: gateway.sessions, digest, ids }),
     [tokens.gateway, tokens.digest, tokens.ids],
   );
 

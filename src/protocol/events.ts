@@ -5,7 +5,7 @@ import { gatewayPhase } from './gateway.ts';
 import { connectionLimits } from './limits.ts';
 import { message, usage } from './message.ts';
 import { scopes } from './method.ts';
-import { admissionOutcome, boundary, evidence, failure, resolution } from './receipt.ts';
+import { admissionOutcome, boundary, delivery, evidence, failure, ifOver, resolution } from './receipt.ts';
 import { hold } from './snapshot.ts';
 
 /** What every event of a session carries. */
@@ -42,12 +42,29 @@ export const durableEvents = [
   durable(
     'admission.queued',
     'A prompt was accepted. Its text is in the queue: `prompt.list`, or `pending` of a snapshot.',
-    z.strictObject({ input_id: id, sequence: count, position: z.number(), retry_of: id.optional() }),
+    z.strictObject({
+      input_id: id,
+      sequence: count,
+      position: z.number(),
+      retry_of: id.optional(),
+      delivery: delivery.optional(),
+      steers_generation: generation.optional(),
+      if_over: ifOver.optional(),
+    }),
   ),
-  durable('admission.cancelled', 'A prompt was withdrawn before it started.', z.strictObject({})),
+  durable(
+    'admission.cancelled',
+    'A prompt was withdrawn before it started; by the gateway itself where there is a failure.',
+    z.strictObject({ failure: failure.optional() }),
+  ),
+  durable(
+    'admission.merged',
+    'The text of a steer is in the turn of `into`, as the message `message_id`, and the steer has ended as `completed`.',
+    z.strictObject({ into: id, message_id: count }),
+  ),
   durable(
     'admission.requeued',
-    'A start was lost before anything was sent; the prompt is back at its place.',
+    'The prompt waits at its place: a start was lost before anything was sent, or the turn of a steer is over.',
     z.strictObject({ requeue_count: count }),
   ),
   durable('turn.started', 'A prompt left the queue; its generation is in the header.', z.strictObject({})),

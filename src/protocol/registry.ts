@@ -12,6 +12,7 @@ import {
   sessionList,
   sessionRelease,
   sessionResume,
+  sessionSteer,
   sessionSubscribe,
   sessionUnsubscribe,
 } from './session.ts';
@@ -23,6 +24,7 @@ export const methods = [
   sessionGet,
   sessionList,
   sessionInterrupt,
+  sessionSteer,
   sessionHold,
   sessionRelease,
   sessionSubscribe,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openApproval } from './approval.ts';
 import { count, generation, id, instant, revision, seq } from './fields.ts';
 import { message, usage } from './message.ts';
-import { admissionStatus, blocker, boundary, evidence } from './receipt.ts';
+import { admissionStatus, blocker, boundary, delivery, evidence, ifOver } from './receipt.ts';
 
 export const hold = z.strictObject({
   reason: z.string(),
@@ -23,6 +23,9 @@ export const pendingItem = z.strictObject({
   revision,
   execution_generation: generation.nullable(),
   boundary,
+  delivery: delivery.optional(),
+  steers_generation: generation.optional(),
+  if_over: ifOver.optional(),
   evidence: evidence.optional(),
 });
 

@@ -6,6 +6,7 @@ import { StorageError } from '../../src/core/ports/ledger.ts';
 import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import { makeRespondApproval } from '../../src/core/use-cases/respond-approval.ts';
+import { makeSteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
 import { makeSubmitPrompt } from '../../src/core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
 
@@ -14,6 +15,7 @@ export interface CoreUnderTest {
   readonly makeGateway: typeof makeGateway;
   readonly makeCreateSession: typeof makeCreateSession;
   readonly makeSubmitPrompt: typeof makeSubmitPrompt;
+  readonly makeSteerPrompt: typeof makeSteerPrompt;
   readonly makeRespondApproval: typeof makeRespondApproval;
   readonly makeSubscribe: typeof makeSubscribe;
   readonly StorageError: typeof StorageError;
@@ -27,6 +29,7 @@ export const realCore: CoreUnderTest = {
   makeGateway,
   makeCreateSession,
   makeSubmitPrompt,
+  makeSteerPrompt,
   makeRespondApproval,
   makeSubscribe,
   StorageError,

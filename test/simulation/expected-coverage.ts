@@ -9,6 +9,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'admission.queued',
     'admission.cancelled',
     'admission.requeued',
+    'admission.merged',
     'turn.started',
     'message.appended',
     'tool.started',

@@ -18,6 +18,15 @@ export function submit(n: number, overrides: Partial<Command<'submit'>> = {}): C
   };
 }
 
+export function steer(n: number, overrides: Partial<Command<'steer'>> = {}): Command<'steer'> {
+  return { ...submit(n), kind: 'steer', executionGeneration: 1, ifOver: 'cancel', ...overrides };
+}
+
+export function mergeSteers(...ns: readonly number[]): Command<'merge_steers'> {
+  const steers = ns.map((n) => ({ admissionId: admissionIdOf(n), message: aDraft({ kind: 'steer' }) }));
+  return { kind: 'merge_steers', executionGeneration: 1, steers, step: 1 };
+}
+
 export function receipt(n: number, overrides: Partial<Command<'receipt'>> = {}): Command<'receipt'> {
   return { kind: 'receipt', key: { admissionId: admissionIdOf(n) }, known: undefined, ...overrides };
 }

@@ -11,6 +11,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     sessions: core.sessions,
     createSession: core.createSession,
     submitPrompt: core.submitPrompt,
+    steerPrompt: core.steerPrompt,
     respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,

@@ -8,7 +8,7 @@ import type { DecideContext } from '../../src/core/domain/session/decision.ts';
 import { evolve } from '../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../src/core/domain/session/events.ts';
 import type { SessionProfile, SessionState } from '../../src/core/domain/session/state.ts';
-import { queueHead, startedAdmission } from '../../src/core/domain/session/state.ts';
+import { queueHead, startedAdmission, waitingSteers } from '../../src/core/domain/session/state.ts';
 import type { MessageDraft } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
 import { append as appendCommand } from './commands.ts';
@@ -146,6 +146,23 @@ export class TestSession {
 
   async submit(inputId: string, overrides: Partial<Command<'submit'>> = {}): Promise<Receipt> {
     return this.run(submitCommand(this.sessionId, inputId, overrides));
+  }
+
+  /** A prompt for the running turn. */
+  async steer(inputId: string, ifOver: 'cancel' | 'queue' = 'cancel'): Promise<Receipt> {
+    const { executionGeneration } = this.#turn;
+    const command = submitCommand(this.sessionId, inputId, {});
+    return this.run({ ...command, kind: 'steer', executionGeneration, ifOver, requestDigest: `steer of ${inputId}` });
+  }
+
+  /** Puts everything that waits for the running turn into it. */
+  async mergeSteers(): Promise<void> {
+    const { admissionId: turn, executionGeneration, step } = this.#turn;
+    const steers = waitingSteers(this.state).map(({ admissionId }) => ({
+      admissionId,
+      message: aDraft({ kind: 'steer', admissionId: turn, text: `steered by ${admissionId}` }),
+    }));
+    await this.run({ kind: 'merge_steers', executionGeneration, steers, step });
   }
 
   /** Starts the head of the queue. With `prompt` its message and the boundary `model` join the claim. */

@@ -276,6 +276,7 @@ interface DecidedRound {
 const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   create: false,
   submit: false,
+  steer: false,
   receipt: false,
   cancel: false,
   interrupt: false,
@@ -288,6 +289,7 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   finish_call: true,
   respond_approval: false,
   expire_approval: true,
+  merge_steers: true,
   settle: true,
   start_compression: true,
   rotate: true,
@@ -332,6 +334,7 @@ function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
 function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionKey {
   switch (command.kind) {
     case 'submit':
+    case 'steer':
       return { inputId: command.inputId, principalId: command.principalId };
     case 'resolve_unknown':
       return { admissionId: command.admissionId };

@@ -113,6 +113,12 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
     const end = () => session.finish(running.callId, { result, message: resultOf(running.callId, turn.admissionId) });
     moves.push(end, end);
   }
+  if (turn.stopRequested === null) {
+    moves.push(
+      () => session.steer(`steer-${steps}`, size % 2 === 0 ? 'cancel' : 'queue'),
+      () => session.mergeSteers(),
+    );
+  }
   const asked = session.state.approvals[size % Math.max(1, session.state.approvals.length)];
   if (asked !== undefined) {
     const { approvalId } = asked;

@@ -17,6 +17,7 @@ import { scenarios } from './scenarios.ts';
 const commands = Object.keys({
   create: 0,
   submit: 0,
+  steer: 0,
   receipt: 0,
   cancel: 0,
   interrupt: 0,
@@ -29,6 +30,7 @@ const commands = Object.keys({
   finish_call: 0,
   respond_approval: 0,
   expire_approval: 0,
+  merge_steers: 0,
   settle: 0,
   start_compression: 0,
   rotate: 0,
@@ -42,6 +44,8 @@ const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
   'finish_call',
   'respond_approval',
   'expire_approval',
+  'steer',
+  'merge_steers',
 ]);
 
 const places: readonly string[] = [

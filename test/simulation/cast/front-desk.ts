@@ -26,6 +26,13 @@ export type Request =
       readonly variant: number;
     }
   | ({ readonly do: 'submit'; readonly inputId: string; readonly text: string } & To)
+  | ({
+      readonly do: 'steer';
+      readonly inputId: string;
+      readonly text: string;
+      readonly executionGeneration: number;
+      readonly ifOver: 'cancel' | 'queue';
+    } & To)
   | ({ readonly do: 'cancel'; readonly inputId: string; readonly revision: number | null } & To)
   | ({ readonly do: 'receipt'; readonly inputId: string } & To)
   | ({ readonly do: 'interrupt'; readonly executionGeneration: number } & To)
@@ -126,6 +133,15 @@ export class FrontDesk {
           inputId,
           payload: { text, parts: null },
         });
+        clients.submitted(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'steer': {
+        const { principalId, inputId, text, executionGeneration, ifOver } = asked;
+        const payload = { text, parts: null };
+        const input = { sessionId, principalId, inputId, payload, executionGeneration, ifOver };
+        const sent: Sent<Receipt> = await services.steerPrompt(input);
         clients.submitted(process, asked, sent);
         say(sent);
         return;

@@ -4,6 +4,7 @@ import type { Settings } from '../history/settings.ts';
 import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
+import type { SteerPrompt } from '../../../src/core/use-cases/steer-prompt.ts';
 import type { SubmitPrompt } from '../../../src/core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../../../src/core/use-cases/subscribe.ts';
 import type { Failpoints } from '../../../src/core/ports/failpoints.ts';
@@ -32,6 +33,7 @@ export interface Services {
   readonly gateway: Gateway;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly steerPrompt: SteerPrompt;
   readonly respondApproval: RespondApproval;
   readonly subscribe: Subscribe;
 }
@@ -179,6 +181,7 @@ export class GatewayProcess implements Asker {
         toolsFor: () => ({ toolsets: ['scripted'], tools: ['scripted'] }),
       }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
+      steerPrompt: core.makeSteerPrompt({ ...dependencies, sessions }),
       respondApproval: core.makeRespondApproval({ sessions, queries }),
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
     };

@@ -134,7 +134,7 @@ export function drawRates(random: Random): FaultRates {
       old_owner: rate(0.5, 0.3),
       long: rate(0.6, 0.3, 0.8),
       usage: rate(0.4, 0.5),
-      tools: rate(0.4, 0.15, 0.5),
+      tools: rate(0.5, 0.2, 0.6),
       model: rate(0.5, 0.1, 0.4),
       again: rate(0.3, 0.7, 0.95),
       overflow: rate(0.3, 0.1, 0.3),

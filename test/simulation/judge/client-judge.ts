@@ -52,11 +52,7 @@ export class ClientJudge {
     return this.#created.get(`${principalId}/${requestId}`)?.sessionId ?? null;
   }
 
-  submitted(
-    process: ProcessView,
-    asked: Asked & { readonly inputId: string; readonly text: string },
-    heard: Heard<ReceiptView>,
-  ): void {
+  submitted(process: ProcessView, asked: Submitted, heard: Heard<ReceiptView>): void {
     const { verdict, store } = this.#books;
     const key = `${asked.principalId}/${asked.sessionId}/${asked.inputId}`;
     const known = this.#accepted.get(key);
@@ -79,16 +75,14 @@ export class ClientJudge {
     if (heard.kind === 'refused') this.#judgeSubmitRefusal(process, asked, heard.refusal.reason);
   }
 
-  #judgeSubmitRefusal(
-    process: ProcessView,
-    asked: Asked & { readonly inputId: string; readonly text: string },
-    reason: string,
-  ): void {
+  #judgeSubmitRefusal(process: ProcessView, asked: Submitted, reason: string): void {
     const { verdict, store, limits } = this.#books;
     const rows = [...store.admissions(asked.sessionId).values()];
     const row = rows.find((other) => other.inputId === asked.inputId && other.principalId === asked.principalId);
     if (reason === 'admission_conflict') {
-      const differs = row !== undefined && store.prompt(row.admissionId) !== asked.text;
+      const { executionGeneration: generation, ifOver } = asked;
+      const isOther = row?.steers?.generation !== generation || row?.steers?.ifOver !== ifOver;
+      const differs = row !== undefined && (store.prompt(row.admissionId) !== asked.text || isOther);
       verdict.hold(differs, 'P2', () => `${asked.inputId} was called a conflict with itself`);
       return;
     }
@@ -99,10 +93,24 @@ export class ClientJudge {
       verdict.hold(wasFull, 'P13', () => `${asked.inputId} was refused as queue_full, which the queue never was`);
     } else if (reason === 'draining') {
       verdict.hold(process.draining, 'P13', () => 'draining was answered by a process that serves');
+    } else if (asked.executionGeneration !== undefined && reason !== 'not_found') {
+      this.#judgeSteerRefusal(asked, asked.executionGeneration, reason);
     } else {
       const missing = reason === 'not_found' && store.session(asked.sessionId) === null;
       verdict.hold(missing, 'P8', () => `a submit to ${asked.address} was refused as ${reason}`);
     }
+  }
+
+  #judgeSteerRefusal(asked: Submitted, generation: number, reason: string): void {
+    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+      turn_over: (moment) =>
+        !['started', 'unknown'].includes(statusOfTurn(moment, generation)) || isStopped(moment, generation),
+      stale_generation: (moment) => moment.executionGeneration < generation,
+      unknown_execution: (moment) => statusOfTurn(moment, generation) === 'unknown',
+    };
+    const wasRight = right[reason];
+    const holds = wasRight !== undefined && this.#wasOnce(asked, wasRight);
+    this.#books.verdict.hold(holds, 'P5', () => `a steer of generation ${generation} was refused as ${reason}`);
   }
 
   receiptGiven(process: ProcessView, asked: Asked & { readonly inputId: string }, heard: Heard<ReceiptView>): void {
@@ -351,7 +359,9 @@ export class ClientJudge {
         life.revision === admission.revision &&
         (life.status !== 'queued' ||
           !owner ||
-          (aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
+          (life.isSteer
+            ? ahead === 0 && blockedBy.length === 0
+            : aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
       );
     });
     verdict.hold(
@@ -363,17 +373,31 @@ export class ClientJudge {
   }
 }
 
+/** A prompt; with a generation, one for a turn that runs. */
+type Submitted = Asked & {
+  readonly inputId: string;
+  readonly text: string;
+  readonly executionGeneration?: number;
+  readonly ifOver?: string;
+};
+
 function queuedAt({ admissions }: Moment): number {
   return [...admissions.values()].filter(({ status }) => status === 'queued').length;
 }
 
 function aheadAt({ admissions }: Moment, position: number): number {
-  return [...admissions.values()].filter((life) => life.status !== 'terminal' && life.position < position).length;
+  return [...admissions.values()].filter(
+    (life) => life.status !== 'terminal' && !life.isSteer && life.position < position,
+  ).length;
 }
 
 function sameBlocks({ admissions, held }: Moment, blockedBy: readonly string[]): boolean {
   const unknown = [...admissions.values()].some(({ status }) => status === 'unknown');
   return blockedBy.includes('unknown_execution') === unknown && blockedBy.includes('session_held') === held;
+}
+
+function isStopped({ admissions }: Moment, executionGeneration: number): boolean {
+  return [...admissions.values()].some((life) => life.executionGeneration === executionGeneration && life.stopped);
 }
 
 function statusOfTurn({ admissions }: Moment, executionGeneration: number): string {

@@ -14,6 +14,11 @@ export interface AdmissionRow {
   readonly revision: number;
   readonly status: string;
   readonly outcome: string | null;
+  readonly delivery: string;
+  /** What a steer is meant for. */
+  readonly steers: { readonly generation: number; readonly ifOver: string } | null;
+  /** The admission into whose turn a steer went. */
+  readonly mergedInto: string | null;
   readonly requestDigest: string;
   readonly payloadDigest: string;
   readonly ownerEpoch: number | null;
@@ -68,7 +73,7 @@ export interface EventRow {
   readonly admissionId: string | null;
   readonly executionGeneration: number | null;
   /** Of `admission.queued`. */
-  readonly admission?: { readonly position: number };
+  readonly admission?: { readonly position: number; readonly delivery: string };
   /** Of `tool.started` and `tool.finished`. */
   readonly callId?: string;
   /** Of `approval.requested` and `approval.resolved`. */

@@ -591,6 +591,66 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'steer-merged-twice',
+    within: 1000,
+    breaks: ['P5', 'bug', 'P10'],
+    patches: [
+      {
+        file: 'core/use-cases/turn.ts',
+        from: `const sent = await this.#deps.sessions.send(this.#sessionId, command);`,
+        to: `const sent = await this.#deps.sessions.send(this.#sessionId, command);
+    await this.#deps.sessions.send(this.#sessionId, command);`,
+      },
+      {
+        file: 'core/domain/admission/steer.ts',
+        from: `merged.map(({ message }) => message),`,
+        to: `command.steers.map(({ message }) => message),`,
+      },
+    ],
+  },
+  {
+    name: 'steer-into-another-turn',
+    within: 1000,
+    breaks: ['P4', 'P5'],
+    patches: [
+      {
+        file: 'core/domain/admission/steer.ts',
+        from: `if (turn?.executionGeneration !== generation || turn.stopRequested !== null) {`,
+        to: `if (turn === undefined || turn.stopRequested !== null) {`,
+      },
+    ],
+  },
+  {
+    name: 'steer-forgotten-at-the-end',
+    within: 500,
+    breaks: ['P5'],
+    patches: [
+      {
+        file: 'core/domain/turn/settle.ts',
+        from: `[...messages, ...approvals, ...steers, settled, ...held]`,
+        to: `[...messages, ...approvals, settled, ...held]`,
+      },
+    ],
+  },
+  {
+    name: 'steer-forgotten-by-recovery',
+    within: 1000,
+    breaks: ['P5'],
+    patches: [{ file: 'core/domain/turn/recover.ts', from: `events.push(...endedSteers(state));`, to: '' }],
+  },
+  {
+    name: 'steers-not-joined',
+    within: 1000,
+    breaks: ['P10'],
+    patches: [
+      {
+        file: 'core/domain/transcript/assemble.ts',
+        from: `if (message.kind === 'steer' && before?.kind === 'steer')`,
+        to: `if (message.kind === 'steer' && before === undefined)`,
+      },
+    ],
+  },
+  {
     name: 'approval-outlives-its-stop',
     within: 500,
     breaks: ['P4', 'P5', 'bug'],

@@ -58,6 +58,10 @@ const events = {
     payload: { input_id: 'input-1', sequence: 1, position: 1_048_576, retry_of: 'admission-0' },
   },
   'admission.cancelled': { body: { type: 'admission.cancelled' }, payload: {} },
+  'admission.merged': {
+    body: { type: 'admission.merged', into: 'admission-1', messageId: 7 },
+    payload: { into: 'admission-1', message_id: 7 },
+  },
   'admission.requeued': { body: { type: 'admission.requeued', requeueCount: 2 }, payload: { requeue_count: 2 } },
   'tool.started': {
     body: { type: 'tool.started', callId: 'c1', name: 'look' },

@@ -17,7 +17,7 @@ import type {
 } from '../../../protocol/snapshot.ts';
 import { openApprovalsToWire } from './approval-to-wire.ts';
 import { messageToWire } from './message-to-wire.ts';
-import { evidenceToWire } from './receipt-to-wire.ts';
+import { evidenceToWire, steersToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
 /* A snapshot is one frame, so all its texts together have a limit. */
@@ -140,6 +140,7 @@ function pendingToWire(state: SessionState, pending: readonly AdmissionWithPaylo
     revision: admission.revision,
     execution_generation: admission.executionGeneration,
     boundary: admission.boundary,
+    ...steersToWire(admission),
     ...(admission.evidence === null ? {} : { evidence: evidenceToWire(admission.evidence) }),
   }));
 }

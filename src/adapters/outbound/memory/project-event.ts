@@ -50,6 +50,7 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
     case 'session.held':
     case 'session.released':
     case 'admission.cancelled':
+    case 'admission.merged':
     case 'admission.requeued':
     case 'turn.started':
     case 'tool.started':

@@ -62,6 +62,7 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
     case 'approval.resolved':
       return tables.approvals.resolve(event.approvalId, event);
     case 'admission.cancelled':
+    case 'admission.merged':
       return changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
     case 'turn.resolved':
       tables.toolCalls.abandon(event.sessionId, event.at);

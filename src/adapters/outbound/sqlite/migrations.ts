@@ -203,8 +203,15 @@ const approvals = `
   CREATE INDEX approvals_open ON approvals (session_id) WHERE decision IS NULL;
 `;
 
+/** What a steer is meant for, what becomes of it when that turn is over, and the admission into whose turn it went. */
+const steers = `
+  ALTER TABLE session_admissions ADD COLUMN steers_generation INTEGER;
+  ALTER TABLE session_admissions ADD COLUMN if_over TEXT;
+  ALTER TABLE session_admissions ADD COLUMN merged_into TEXT;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally, approvals];
+const migrations: readonly string[] = [initialSchema, tally, approvals, steers];
 
 export const schemaVersion = migrations.length;
 

@@ -1,4 +1,4 @@
-import type { Admission, PromptPayload, ResolveAction } from '../admission/admission.ts';
+import type { Admission, PromptPayload, ResolveAction, SteerTarget } from '../admission/admission.ts';
 import type { Receipt } from '../admission/receipt.ts';
 import type { ApprovalAnswer, ResolvedApproval } from '../approval/approval.ts';
 import type { CompressionTrigger } from '../lineage/lineage.ts';
@@ -35,6 +35,18 @@ interface CommandFields {
     readonly requestDigest: string;
     readonly payload: PromptPayload;
     readonly payloadDigest: string;
+    readonly known: Known;
+  };
+  /** A prompt for the running turn of this generation. */
+  steer: {
+    readonly admissionId: string;
+    readonly inputId: string;
+    readonly principalId: string;
+    readonly requestDigest: string;
+    readonly payload: PromptPayload;
+    readonly payloadDigest: string;
+    readonly executionGeneration: number;
+    readonly ifOver: SteerTarget['ifOver'];
     readonly known: Known;
   };
   receipt: { readonly key: AdmissionKey; readonly known: Known };
@@ -85,6 +97,12 @@ interface CommandFields {
   respond_approval: { readonly approvalId: string; readonly answer: ApprovalAnswer; readonly by: string };
   /** The time of the request is over. */
   expire_approval: { readonly approvalId: string };
+  /** Puts steers into the turn, behind everything that its last step has stored. */
+  merge_steers: {
+    readonly executionGeneration: number;
+    readonly steers: readonly { readonly admissionId: string; readonly message: MessageDraft }[];
+    readonly step: number;
+  };
   settle: {
     readonly executionGeneration: number;
     readonly outcome: 'completed' | 'failed' | 'interrupted';
@@ -128,6 +146,7 @@ interface CommandFields {
 export interface CommandReplies {
   create: null;
   submit: Receipt;
+  steer: Receipt;
   receipt: Receipt;
   cancel: Receipt;
   interrupt: { readonly executionGeneration: number; readonly admissionId: string };
@@ -140,6 +159,7 @@ export interface CommandReplies {
   finish_call: null;
   respond_approval: ResolvedApproval;
   expire_approval: null;
+  merge_steers: { readonly merged: number };
   settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
   start_compression: null;
   rotate: null;

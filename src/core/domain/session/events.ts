@@ -57,8 +57,12 @@ export type SessionEventBody =
       readonly payload?: PromptPayload;
       readonly payloadFrom?: string;
     }
-  | { readonly type: 'admission.cancelled' }
+  /** With a failure where the gateway itself withdrew it. */
+  | { readonly type: 'admission.cancelled'; readonly failure?: Failure }
+  /** A start was lost, or the turn of a steer is over: the prompt waits at its own place. */
   | { readonly type: 'admission.requeued'; readonly requeueCount: number }
+  /** The text of a steer is in the turn of `into`: it is the message of this id, in the same append. */
+  | { readonly type: 'admission.merged'; readonly into: string; readonly messageId: number }
   | { readonly type: 'turn.started' }
   | {
       readonly type: 'message.appended';

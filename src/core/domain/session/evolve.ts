@@ -2,6 +2,7 @@ import {
   cancelAdmission,
   crossBoundary,
   loseAdmission,
+  mergeAdmission,
   requeueAdmission,
   requestStop,
   resolveAdmission,
@@ -61,6 +62,7 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
     case 'admission.queued':
       return queued(state, event.admission);
     case 'admission.cancelled':
+    case 'admission.merged':
       return closed(state, event);
     case 'admission.requeued':
       return changed(state, event, requeueAdmission);
@@ -205,11 +207,12 @@ function closed(state: SessionState, event: EndingEvent): SessionState {
   const after = changed(state, event, (admission) => endedAdmission(admission, event));
   const open = after.open.filter((admission) => admission.status !== 'terminal');
   // A turn that ends takes its calls with it: closing it has given each a result. What waited has none.
-  return { ...after, open, runningCalls: event.type === 'admission.cancelled' ? after.runningCalls : [] };
+  const isTurn = event.type === 'turn.settled' || event.type === 'turn.resolved';
+  return { ...after, open, runningCalls: isTurn ? [] : after.runningCalls };
 }
 
 /** The events that make an admission terminal. */
-type EndingEvent = EventOf<'admission.cancelled' | 'turn.settled' | 'turn.resolved'>;
+type EndingEvent = EventOf<'admission.cancelled' | 'admission.merged' | 'turn.settled' | 'turn.resolved'>;
 
 /** The admissions that these events end, as they are from then on; `before` is the state that the first event met. */
 export function endedAdmissions(before: SessionState, events: readonly SessionEvent[]): readonly Admission[] {
@@ -225,14 +228,23 @@ export function endedAdmissions(before: SessionState, events: readonly SessionEv
 }
 
 function isEnding(event: SessionEvent): event is EndingEvent {
-  return event.type === 'admission.cancelled' || event.type === 'turn.settled' || event.type === 'turn.resolved';
+  return endingTypes.has(event.type);
 }
+
+const endingTypes: ReadonlySet<SessionEvent['type']> = new Set<EndingEvent['type']>([
+  'admission.cancelled',
+  'admission.merged',
+  'turn.settled',
+  'turn.resolved',
+]);
 
 /** The terminal form of an admission after the event that ends it. */
 export function endedAdmission(admission: Admission, event: EndingEvent): Admission {
   switch (event.type) {
     case 'admission.cancelled':
-      return cancelAdmission(admission, event.at);
+      return cancelAdmission(admission, event.at, event.failure ?? null);
+    case 'admission.merged':
+      return mergeAdmission(admission, event);
     case 'turn.settled':
       return settleAdmission(admission, event);
     case 'turn.resolved':

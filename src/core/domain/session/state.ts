@@ -84,6 +84,11 @@ export function queueHead(state: SessionState): Admission | undefined {
   return state.open.find((admission) => admission.status === 'queued' && admission.delivery === 'queue');
 }
 
+/** The prompts that wait for the next step of the turn that runs, in the order of their acceptance. */
+export function waitingSteers(state: SessionState): readonly Admission[] {
+  return state.open.filter(({ status, delivery }) => status === 'queued' && delivery === 'steer');
+}
+
 export function queuedCount(state: SessionState): number {
   return state.open.reduce((count, { status }) => (status === 'queued' ? count + 1 : count), 0);
 }

@@ -1,6 +1,7 @@
 import type { Admission, Evidence } from '../admission/admission.ts';
 import { loseAdmission } from '../admission/admission.ts';
 import { resolutionEvents } from '../admission/resolve-unknown.ts';
+import { endedSteers } from '../admission/steer.ts';
 import { closedApprovals } from '../approval/resolve-approval.ts';
 import { failureOf } from '../model/failure.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
@@ -15,7 +16,8 @@ import { closeTurn } from './close-turn.ts';
  * R1: a turn that was asked to stop ends `interrupted`, whatever its boundary. R2: a turn at boundary `none` goes back
  * to its own place, and the third lost start ends it as `crash_loop`. R3: every other turn becomes `unknown`, even if
  * the owner died just before the send. R4: a compression left open has failed; the transcript is what it was. R5: a request for
- * approval that is open is closed: nobody would start its call, and the evidence doesn't name it.
+ * approval that is open is closed: nobody would start its call, and the evidence doesn't name it. R6: steers were meant for the
+ * run that was lost, whatever becomes of their turn.
  */
 export function decideRecover(
   state: SessionState,
@@ -27,6 +29,7 @@ export function decideRecover(
   const events = [...lostCompression(state, context)];
   if (turn !== undefined && fate !== null) {
     events.push(...closedApprovals(state, turn, { reason: 'owner_lost', by: 'gateway' }, context));
+    events.push(...endedSteers(state));
     events.push(...turnEvents[fate](state, turn, command, context));
   }
   return accepted(events, () => ({

@@ -46,6 +46,8 @@ describe('creating a session', () => {
 describe('a session that does not exist', () => {
   const each: { readonly [K in Exclude<CommandKind, 'create'>]: SessionCommand } = {
     submit: commands.submit(1),
+    steer: commands.steer(1),
+    merge_steers: commands.mergeSteers(1),
     receipt: commands.receipt(1),
     cancel: commands.cancel(1),
     interrupt: commands.interrupt(1),
