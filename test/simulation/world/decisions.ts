@@ -46,6 +46,9 @@ export interface FaultRates {
   readonly calm: number;
 }
 
+/** Beyond it nothing falls any more: where every start is killed, no history comes to rest. */
+const mostBlows = 100;
+
 /** Draws from a seed, and writes down what was drawn. */
 export class DrawnDecisions implements Decisions {
   readonly #random: Random;
@@ -83,7 +86,7 @@ export class DrawnDecisions implements Decisions {
   }
 
   blowAfter(step: number, allowed: readonly Blow[]): Blow | null {
-    if (this.#calm) return null;
+    if (this.#calm || this.#blows.length >= mostBlows) return null;
     for (const blow of allowed) {
       const rate = this.#rates.blows[blow];
       if (rate === 0 || !this.#random.chance(rate)) continue;

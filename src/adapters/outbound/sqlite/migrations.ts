@@ -200,7 +200,9 @@ const approvals = `
     reason TEXT,
     decided_at TEXT
   ) STRICT;
+  -- Both hold open requests only.
   CREATE INDEX approvals_open ON approvals (session_id) WHERE decision IS NULL;
+  CREATE INDEX approvals_waiting ON approvals (decision) WHERE decision IS NULL;
 `;
 
 /** What a steer is meant for, what becomes of it when that turn is over, and the admission into whose turn it went. */
