@@ -4,6 +4,7 @@ import type { WireReceipt } from '../protocol/receipt.ts';
 export function admissionWords(receipt: WireReceipt): string {
   switch (receipt.status) {
     case 'queued':
+      if (receipt.delivery === 'steer') return 'waits for the next step of the running turn';
       return `queued, ${receipt.ahead} ahead${blockedWords(receipt)}`;
     case 'started':
       return 'running';
@@ -31,8 +32,9 @@ const boundaryWords = {
   tool: 'a tool may have been called',
 } as const satisfies Record<NonNullable<WireReceipt['evidence']>['boundary'], string>;
 
-function endWords({ outcome, failure, resolution, retried_by: retry }: WireReceipt): string {
+function endWords({ outcome, failure, resolution, retried_by: retry, merged_into: turn }: WireReceipt): string {
   const words = outcome ?? 'ended';
+  if (turn !== undefined) return `${words}: its text is in the turn of ${turn}`;
   if (failure !== undefined) return `${words}: ${failure.message} (${failure.reason})`;
   if (retry !== undefined) return `${words}; tried again as ${retry}`;
   return resolution === undefined ? words : `${words}: its turn was lost, and it was discarded by ${resolution.by}`;

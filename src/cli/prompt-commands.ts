@@ -1,5 +1,7 @@
 import { Option } from 'commander';
+import { exitCodes } from '../config/exit-codes.ts';
 import { contextOf, defineRemote, type Definer } from './define-command.ts';
+import { CliFailure } from './failure.ts';
 import { readSeconds, reconnectOption, type RemoteOptions, type WaitOptions } from './options.ts';
 
 /** The commands about prompts: send them, follow them, decide about them. */
@@ -49,6 +51,33 @@ export function addPromptCommands({ program, io, ended }: Definer): void {
     });
 
   defineRemote(program, {
+    usage: 'approvals [session]',
+    summary: 'list the tool calls that wait for an approval',
+    description: 'Lists the tool calls that wait for an approval, of one session or of all of yours.',
+    examples: ['holdfast approvals', 'holdfast approvals 0197… --json'],
+  }).action(async (session: string | undefined, options: RemoteOptions) => {
+    const { runApprovals } = await import('./commands/approvals.ts');
+    ended(await runApprovals(await contextOf(io, options), session ?? null));
+  });
+
+  defineRemote(program, {
+    usage: 'respond <session> <approval>',
+    summary: 'approve or deny a tool call',
+    description: 'Answers a tool call that waits for an approval. The first answer wins.',
+    examples: ['holdfast respond 0197… 0197… --approve', 'holdfast respond 0197… 0197… --deny'],
+  })
+    .addOption(new Option('--approve', 'the call runs').conflicts('deny'))
+    .option('--deny', 'the model is told that the call was denied, and goes on')
+    .action(async (session: string, approval: string, options: RemoteOptions & RespondOptions) => {
+      if (options.approve !== true && options.deny !== true) {
+        throw new CliFailure(exitCodes.usage, 'usage', 'Say --approve or --deny.');
+      }
+      const { runRespond } = await import('./commands/respond.ts');
+      const answer = options.approve === true ? 'approve' : 'deny';
+      ended(await runRespond(await contextOf(io, options), { session, approval, answer }));
+    });
+
+  defineRemote(program, {
     usage: 'resolve <session> [admission]',
     summary: 'decide about a turn that was lost',
     description:
@@ -80,4 +109,5 @@ export function addPromptCommands({ program, io, ended }: Definer): void {
 
 type SendOptions = RemoteOptions & WaitOptions & { readonly inputId?: string; readonly wait?: boolean };
 type Timeout = { readonly timeout?: number };
+type RespondOptions = { readonly approve?: boolean; readonly deny?: boolean };
 type ResolveOptions = { readonly discard?: boolean; readonly retry?: boolean };

@@ -4,8 +4,11 @@ import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
+import { makeRespondApproval } from '../core/use-cases/respond-approval.ts';
+import { makeSteerPrompt } from '../core/use-cases/steer-prompt.ts';
 import { makeSubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../core/use-cases/subscribe.ts';
+import type { ApprovalRules } from '../core/use-cases/tool-step.ts';
 import { makeToolsFor } from './tools-for.ts';
 import { tokens } from './tokens.ts';
 
@@ -74,6 +77,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
         },
         jitter: Math.random,
         onOutage: config.recovery.on_outage,
+        approvalRules: approvalRules(config),
       }),
     [
       tokens.configuration,
@@ -114,6 +118,16 @@ export const coreModule = new ContainerModule(({ bind }) => {
     [tokens.gateway, tokens.digest, tokens.ids],
   );
 
+  bind(tokens.steerPrompt).toResolvedValue(
+    (gateway, digest, ids) => makeSteerPrompt({ sessions: gateway.sessions, digest, ids }),
+    [tokens.gateway, tokens.digest, tokens.ids],
+  );
+
+  bind(tokens.respondApproval).toResolvedValue(
+    (gateway, queries) => makeRespondApproval({ sessions: gateway.sessions, queries }),
+    [tokens.gateway, tokens.queries],
+  );
+
   bind(tokens.subscribe).toResolvedValue(
     (hub, queries, logger) =>
       makeSubscribe({
@@ -127,6 +141,19 @@ export const coreModule = new ContainerModule(({ bind }) => {
     [tokens.hub, tokens.queries, tokens.logger],
   );
 });
+
+function approvalRules({ approvals, mcp_servers: servers }: Config): ApprovalRules {
+  return {
+    policy: Object.fromEntries(
+      Object.entries(servers).map(([name, server]) => [
+        name,
+        { approval: server.approval, rules: server.approval_rules },
+      ]),
+    ),
+    expirySeconds: approvals.expiry_seconds,
+    maxOpen: approvals.max_open_per_session,
+  };
+}
 
 function compressionPolicy({ compression }: Config): CompressionPolicy {
   return {

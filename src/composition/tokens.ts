@@ -11,7 +11,9 @@ import type { ModelProvider } from '../core/ports/model-provider.ts';
 import type { SessionQueries } from '../core/ports/session-queries.ts';
 import type { CreateSession } from '../core/use-cases/create-session.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
+import type { RespondApproval } from '../core/use-cases/respond-approval.ts';
 import type { FatalCause } from '../core/use-cases/session-actor.ts';
+import type { SteerPrompt } from '../core/use-cases/steer-prompt.ts';
 import type { SubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../core/use-cases/subscribe.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -50,6 +52,8 @@ export const tokens = {
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
   submitPrompt: token<SubmitPrompt>('SubmitPrompt'),
+  steerPrompt: token<SteerPrompt>('SteerPrompt'),
+  respondApproval: token<RespondApproval>('RespondApproval'),
   subscribe: token<Subscribe>('Subscribe'),
   rpcServer: token<OpenRpcConnection>('OpenRpcConnection'),
   /** Makes the listening socket for a port; 0 takes a free one. */

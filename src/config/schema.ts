@@ -3,7 +3,7 @@ import { compressionSection } from './sections/compression.ts';
 import { gatewaySection } from './sections/gateway.ts';
 import { auxiliarySection, modelSection, providersSection } from './sections/model.ts';
 import { loggingSection, recoverySection, shutdownSection, storageSection } from './sections/operation.ts';
-import { mcpServersSection, platformToolsetsSection, toolsetsSection } from './sections/tools.ts';
+import { approvalsSection, mcpServersSection, platformToolsetsSection, toolsetsSection } from './sections/tools.ts';
 
 /**
  * Everything that `config.yaml` may say: the shape, the bounds, the defaults and what each key is for. The reference
@@ -18,6 +18,7 @@ export const configSchema = z.strictObject({
   platform_toolsets: platformToolsetsSection,
   toolsets: toolsetsSection,
   mcp_servers: mcpServersSection,
+  approvals: approvalsSection,
   gateway: gatewaySection,
   storage: storageSection,
   recovery: recoverySection,

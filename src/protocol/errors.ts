@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalResolution } from './approval.ts';
 import { count, generation, id, revision } from './fields.ts';
 import { receipt } from './receipt.ts';
 
@@ -36,7 +37,11 @@ export const errors = {
 
   unauthorized: { code: 1001, retryable: false, summary: 'The token is missing or wrong.' },
   forbidden: { code: 1002, retryable: false, summary: 'The caller lacks the scope that the method needs.' },
-  not_found: { code: 1003, retryable: false, summary: 'There is no such session or admission; `what` says which.' },
+  not_found: {
+    code: 1003,
+    retryable: false,
+    summary: 'There is no such session, admission or approval; `what` says which.',
+  },
 
   admission_conflict: {
     code: 1101,
@@ -85,6 +90,11 @@ export const errors = {
     code: 1209,
     retryable: true,
     summary: 'The compression came to nothing; the transcript is as it was.',
+  },
+  approval_closed: {
+    code: 1220,
+    retryable: false,
+    summary: 'The request for approval was answered otherwise, expired, or ended with its turn; `resolution` says how.',
   },
 
   queue_full: {
@@ -146,7 +156,8 @@ export const errorData = z.strictObject({
   revision: revision.optional(),
   execution_generation: generation.optional(),
   session_id: id.optional(),
-  what: z.enum(['session', 'admission']).optional(),
+  what: z.enum(['session', 'admission', 'approval']).optional(),
+  resolution: approvalResolution.optional().describe('How the request for approval ended.'),
   limit: count.optional(),
   outcome_unknown: z.boolean().optional().describe('True: the call may or may not have taken effect.'),
   incident: id.optional(),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { approvalAnswer, approvalResolution } from './approval.ts';
 import { count, generation, id, instant, seq } from './fields.ts';
 import { gatewayPhase } from './gateway.ts';
 import { connectionLimits } from './limits.ts';
 import { message, usage } from './message.ts';
 import { scopes } from './method.ts';
-import { admissionOutcome, boundary, evidence, failure, resolution } from './receipt.ts';
+import { admissionOutcome, boundary, delivery, evidence, failure, ifOver, resolution } from './receipt.ts';
 import { hold } from './snapshot.ts';
 
 /** What every event of a session carries. */
@@ -41,12 +42,29 @@ export const durableEvents = [
   durable(
     'admission.queued',
     'A prompt was accepted. Its text is in the queue: `prompt.list`, or `pending` of a snapshot.',
-    z.strictObject({ input_id: id, sequence: count, position: z.number(), retry_of: id.optional() }),
+    z.strictObject({
+      input_id: id,
+      sequence: count,
+      position: z.number(),
+      retry_of: id.optional(),
+      delivery: delivery.optional(),
+      steers_generation: generation.optional(),
+      if_over: ifOver.optional(),
+    }),
   ),
-  durable('admission.cancelled', 'A prompt was withdrawn before it started.', z.strictObject({})),
+  durable(
+    'admission.cancelled',
+    'A prompt was withdrawn before it started; by the gateway itself where there is a failure.',
+    z.strictObject({ failure: failure.optional() }),
+  ),
+  durable(
+    'admission.merged',
+    'The text of a steer is in the turn of `into`, as the message `message_id`, and the steer has ended as `completed`.',
+    z.strictObject({ into: id, message_id: count }),
+  ),
   durable(
     'admission.requeued',
-    'A start was lost before anything was sent; the prompt is back at its place.',
+    'The prompt waits at its place: a start was lost before anything was sent, or the turn of a steer is over.',
     z.strictObject({ requeue_count: count }),
   ),
   durable('turn.started', 'A prompt left the queue; its generation is in the header.', z.strictObject({})),
@@ -74,6 +92,23 @@ export const durableEvents = [
         .enum(['answered', 'failed', 'broken'])
         .describe("The tool's answer, its error, or no answer at all: then its effect may be unknown."),
     }),
+  ),
+  durable(
+    'approval.requested',
+    'A call of the message before waits for an answer (`approval.respond`). Its tool has not been started.',
+    z.strictObject({
+      approval_id: id,
+      call_id: z.string(),
+      name: z.string(),
+      message_id: count.describe('The message that asks for the call; its arguments are there.'),
+      options: z.array(approvalAnswer),
+      expires_at: instant,
+    }),
+  ),
+  durable(
+    'approval.resolved',
+    'The request is closed. An approved call starts with the next event; of a denied or expired one the result follows.',
+    approvalResolution.omit({ at: true }).extend({ approval_id: id, call_id: z.string(), name: z.string() }),
   ),
   durable('turn.stop_requested', 'The turn will stop and never ends `completed`.', z.strictObject({ by: z.string() })),
   durable(

@@ -40,7 +40,7 @@ export const message = z.strictObject({
   id: count.describe('Grows within a session, in transcript order.'),
   origin_id: count.describe('The message of which this one is a copy; its own id when it is no copy.'),
   role: z.enum(['user', 'assistant', 'tool']),
-  kind: z.enum(['prompt', 'answer', 'tool', 'summary', 'note']),
+  kind: z.enum(['prompt', 'steer', 'answer', 'tool', 'summary', 'note']),
   text: z.string(),
   parts: z.array(shownPart).optional().describe('Only where there is more than text.'),
   tool_calls: z

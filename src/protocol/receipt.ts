@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { count, generation, id, instant, revision } from './fields.ts';
 
 export const admissionStatus = z.enum(['queued', 'started', 'unknown', 'terminal']);
+export const delivery = z
+  .enum(['queue', 'steer'])
+  .describe('`steer`: it waits for the next step of a running turn, and not in the queue.');
+export const ifOver = z
+  .enum(['cancel', 'queue'])
+  .describe('What becomes of a steer whose turn is over before its next step.');
 export const admissionOutcome = z.enum(['completed', 'failed', 'interrupted', 'cancelled']);
 export const boundary = z
   .enum(['none', 'model', 'tool'])
@@ -54,6 +60,10 @@ export const receipt = z.strictObject({
   evidence: evidence.optional(),
   resolution: resolution.optional(),
   retried_by: id.optional().describe('The admission that a retry made of this one.'),
+  delivery: delivery.optional().describe('Only of a steer; `queue` once its turn is over and it waits like any other.'),
+  steers_generation: generation.optional().describe('The turn that a steer is meant for.'),
+  if_over: ifOver.optional(),
+  merged_into: id.optional().describe('The admission into whose turn the text of a steer went.'),
   accepted_at: instant,
   started_at: instant.optional(),
   settled_at: instant.optional(),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
+import { approvalList, approvalRespond } from './approval.ts';
 import type { MethodDefinition } from './method.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
@@ -11,6 +12,7 @@ import {
   sessionList,
   sessionRelease,
   sessionResume,
+  sessionSteer,
   sessionSubscribe,
   sessionUnsubscribe,
 } from './session.ts';
@@ -22,6 +24,7 @@ export const methods = [
   sessionGet,
   sessionList,
   sessionInterrupt,
+  sessionSteer,
   sessionHold,
   sessionRelease,
   sessionSubscribe,
@@ -33,6 +36,8 @@ export const methods = [
   promptCancel,
   promptResolveUnknown,
   promptWait,
+  approvalRespond,
+  approvalList,
   gatewayStatus,
   gatewayBackup,
   ping,

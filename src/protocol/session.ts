@@ -1,8 +1,22 @@
 import { z } from 'zod';
 import { anyDurableEvent } from './events.ts';
-import { count, cursor, generation, id, instant, line, pageSize, revision, seq, sessionId, text } from './fields.ts';
+import {
+  count,
+  cursor,
+  generation,
+  id,
+  inputId,
+  instant,
+  line,
+  pageSize,
+  revision,
+  seq,
+  sessionId,
+  text,
+} from './fields.ts';
 import { defineMethod } from './method.ts';
-import { blocker } from './receipt.ts';
+import { promptPart } from './message.ts';
+import { blocker, ifOver, receipt } from './receipt.ts';
 import { contextReport, hold, sessionSnapshot, sessionSummary } from './snapshot.ts';
 
 const storeId = id
@@ -85,6 +99,39 @@ export const sessionInterrupt = defineMethod({
   params: z.strictObject({ session_id: sessionId, execution_generation: generation }),
   result: z.strictObject({ session_id: id, admission_id: id, execution_generation: generation }),
   errors: ['not_found', 'turn_over', 'stale_generation', 'unknown_execution'],
+  order: 'arrival',
+});
+
+export const sessionSteer = defineMethod({
+  name: 'session.steer',
+  summary:
+    'Adds a prompt to the running turn at its next step. It is accepted like `prompt.submit`, with an `input_id` that means the ' +
+    'same for ever, and needs the generation of the turn. The append that puts its text into the turn ends it as `completed`, with ' +
+    '`merged_into`; until then it can be cancelled. If the turn is over first it is cancelled as `turn_over`, or waits in the queue.',
+  scope: 'write',
+  params: z
+    .strictObject({
+      session_id: sessionId,
+      execution_generation: generation,
+      input_id: inputId,
+      text: text.optional().describe('The prompt, when it is nothing but text.'),
+      parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+      if_over: ifOver.default('cancel'),
+    })
+    .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
+      error: 'needs either text or parts',
+      path: ['text'],
+    }),
+  result: receipt,
+  errors: [
+    'not_found',
+    'admission_conflict',
+    'turn_over',
+    'stale_generation',
+    'unknown_execution',
+    'draining',
+    'queue_full',
+  ],
   order: 'arrival',
 });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { openApproval } from './approval.ts';
 import { count, generation, id, instant, revision, seq } from './fields.ts';
 import { message, usage } from './message.ts';
-import { admissionStatus, blocker, boundary, evidence } from './receipt.ts';
+import { admissionStatus, blocker, boundary, delivery, evidence, ifOver } from './receipt.ts';
 
 export const hold = z.strictObject({
   reason: z.string(),
@@ -22,6 +23,9 @@ export const pendingItem = z.strictObject({
   revision,
   execution_generation: generation.nullable(),
   boundary,
+  delivery: delivery.optional(),
+  steers_generation: generation.optional(),
+  if_over: ifOver.optional(),
   evidence: evidence.optional(),
 });
 
@@ -79,7 +83,7 @@ export const sessionSnapshot = z.strictObject({
   pending: z.array(pendingItem).describe('Every admission that is not terminal, in queue order.'),
   running: runningTurn.nullable(),
   partial: partialAnswer.nullable().describe('What the running turn has said of a step that is not in `messages`.'),
-  approvals: z.array(z.never()).describe('Tool calls that wait for an approval; none in this version.'),
+  approvals: z.array(openApproval).describe('Tool calls that wait for an approval, oldest first.'),
   hold: hold.nullable(),
   blocked_by: z.array(blocker),
   revision,

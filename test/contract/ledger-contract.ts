@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeAdmissions } from './ledger/admissions.ts';
+import { describeApprovals } from './ledger/approvals.ts';
 import { describeAppends } from './ledger/appends.ts';
 import type { MakeLedgerHarness } from './ledger/harness.ts';
 import { describeHistories } from './ledger/histories.ts';
@@ -25,6 +26,7 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeAdmissions(makeHarness);
     describeTranscripts(makeHarness);
     describeToolCalls(makeHarness);
+    describeApprovals(makeHarness);
     describeUnfinished(makeHarness);
     describeLists(makeHarness);
     describePast(makeHarness);

@@ -5,6 +5,8 @@ import { MemoryStore } from '../../src/adapters/outbound/memory/memory-store.ts'
 import { StorageError } from '../../src/core/ports/ledger.ts';
 import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
+import { makeRespondApproval } from '../../src/core/use-cases/respond-approval.ts';
+import { makeSteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
 import { makeSubmitPrompt } from '../../src/core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
 
@@ -13,6 +15,8 @@ export interface CoreUnderTest {
   readonly makeGateway: typeof makeGateway;
   readonly makeCreateSession: typeof makeCreateSession;
   readonly makeSubmitPrompt: typeof makeSubmitPrompt;
+  readonly makeSteerPrompt: typeof makeSteerPrompt;
+  readonly makeRespondApproval: typeof makeRespondApproval;
   readonly makeSubscribe: typeof makeSubscribe;
   readonly StorageError: typeof StorageError;
   readonly MemoryStore: typeof MemoryStore;
@@ -25,6 +29,8 @@ export const realCore: CoreUnderTest = {
   makeGateway,
   makeCreateSession,
   makeSubmitPrompt,
+  makeSteerPrompt,
+  makeRespondApproval,
   makeSubscribe,
   StorageError,
   MemoryStore,

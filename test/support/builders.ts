@@ -49,6 +49,8 @@ export function anAdmission(overrides: Partial<Admission> = {}): Admission {
     status: 'queued',
     outcome: null,
     delivery: 'queue',
+    steers: null,
+    mergedInto: null,
     requestDigest: `digest-of-request-${seq}`,
     payloadDigest: `digest-of-payload-${seq}`,
     ownerEpoch: null,

@@ -18,6 +18,15 @@ export function submit(n: number, overrides: Partial<Command<'submit'>> = {}): C
   };
 }
 
+export function steer(n: number, overrides: Partial<Command<'steer'>> = {}): Command<'steer'> {
+  return { ...submit(n), kind: 'steer', executionGeneration: 1, ifOver: 'cancel', ...overrides };
+}
+
+export function mergeSteers(...ns: readonly number[]): Command<'merge_steers'> {
+  const steers = ns.map((n) => ({ admissionId: admissionIdOf(n), message: aDraft({ kind: 'steer' }) }));
+  return { kind: 'merge_steers', executionGeneration: 1, steers, step: 1 };
+}
+
 export function receipt(n: number, overrides: Partial<Command<'receipt'>> = {}): Command<'receipt'> {
   return { kind: 'receipt', key: { admissionId: admissionIdOf(n) }, known: undefined, ...overrides };
 }
@@ -67,10 +76,16 @@ export function append(overrides: Partial<Command<'append'>> = {}): Command<'app
     executionGeneration: 1,
     messages: [],
     startedCalls: [],
+    askedCalls: [],
+    approvalSeconds: 600,
     step: 2,
     contextTokens: null,
     ...overrides,
   };
+}
+
+export function respondApproval(overrides: Partial<Command<'respond_approval'>> = {}): Command<'respond_approval'> {
+  return { kind: 'respond_approval', approvalId: 'approval-1', answer: 'approve', by: aPrincipal, ...overrides };
 }
 
 export function finishCall(overrides: Partial<Command<'finish_call'>> = {}): Command<'finish_call'> {

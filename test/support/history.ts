@@ -81,6 +81,29 @@ export function callFinished(
   return ofTurn(n, more, { type: 'tool.finished', callId, name, result });
 }
 
+/** A tool call waits for an approval. */
+export function approvalRequested(n: number, body: Partial<BodyOf<'approval.requested'>> = {}): Told {
+  return ofTurn(
+    n,
+    {},
+    {
+      type: 'approval.requested',
+      approvalId: 'approval-1',
+      messageId: 2,
+      callId: 'call-1',
+      name: 'look',
+      options: ['approve', 'deny'],
+      expiresAt: '2030-01-01T00:10:00.000Z',
+      ...body,
+    },
+  );
+}
+
+export function approvalResolved(n: number, body: Partial<BodyOf<'approval.resolved'>> = {}): Told {
+  const neutral = { approvalId: 'approval-1', callId: 'call-1', name: 'look', by: aPrincipal, reason: null } as const;
+  return ofTurn(n, {}, { type: 'approval.resolved', ...neutral, decision: 'approved', ...body });
+}
+
 type AppendedMore = Partial<Omit<BodyOf<'message.appended'>, 'message'>> & { generation?: number };
 
 export function appended(n: number, message: Message, more: AppendedMore = {}): Told {

@@ -26,6 +26,8 @@ import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import type { Gateway, GatewayDependencies } from '../../src/core/use-cases/gateway.ts';
 import type { FatalCause } from '../../src/core/use-cases/session-actor.ts';
 import type { Sent } from '../../src/core/use-cases/sessions.ts';
+import { makeSteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
+import type { SteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
 import { makeSubmitPrompt } from '../../src/core/use-cases/submit-prompt.ts';
 import type { SubmitPrompt } from '../../src/core/use-cases/submit-prompt.ts';
 import { aPrincipal } from './builders.ts';
@@ -80,6 +82,7 @@ export class MemoryGateway {
   readonly gateway: Gateway;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly steerPrompt: SteerPrompt;
 
   private constructor(parts: Made, options: MemoryGatewayOptions) {
     const { store, ledger, ownership, model, clock } = parts;
@@ -115,6 +118,7 @@ export class MemoryGateway {
       retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
       jitter: () => 0,
       onOutage: 'continue',
+      approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
       summaryTarget: null,
       onUnknown: 'hold',
       defaultTarget,
@@ -138,6 +142,7 @@ export class MemoryGateway {
       toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
     });
     this.submitPrompt = makeSubmitPrompt({ sessions, digest: readableDigest, ids });
+    this.steerPrompt = makeSteerPrompt({ sessions, digest: readableDigest, ids });
   }
 
   /** An owner of the store that has recovered it and runs its queues. */
@@ -193,7 +198,7 @@ export class MemoryGateway {
   /** The admission once it is terminal. */
   async ended(sessionId: string, inputId: string): Promise<Admission> {
     const { admissionId } = this.admission(sessionId, inputId);
-    const ends = ['turn.settled', 'turn.resolved', 'admission.cancelled'];
+    const ends = ['turn.settled', 'turn.resolved', 'admission.cancelled', 'admission.merged'];
     await this.happened(sessionId, (event) => event.admissionId === admissionId && ends.includes(event.type));
     return this.admission(sessionId, inputId);
   }

@@ -1,5 +1,6 @@
 import { CountingIds } from '../../src/adapters/outbound/memory/counting-ids.ts';
 import type { RpcDependencies } from '../../src/adapters/inbound/rpc/dependencies.ts';
+import { makeRespondApproval } from '../../src/core/use-cases/respond-approval.ts';
 import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
 import { defaultConnectionLimits } from '../../src/protocol/limits.ts';
 import type { MemoryGateway } from './memory-gateway.ts';
@@ -10,6 +11,8 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     sessions: core.sessions,
     createSession: core.createSession,
     submitPrompt: core.submitPrompt,
+    steerPrompt: core.steerPrompt,
+    respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },

@@ -8,9 +8,10 @@ import type { DecideContext } from '../../src/core/domain/session/decision.ts';
 import { evolve } from '../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../src/core/domain/session/events.ts';
 import type { SessionProfile, SessionState } from '../../src/core/domain/session/state.ts';
-import { queueHead, startedAdmission } from '../../src/core/domain/session/state.ts';
+import { queueHead, startedAdmission, waitingSteers } from '../../src/core/domain/session/state.ts';
 import type { MessageDraft } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
+import { append as appendCommand } from './commands.ts';
 import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
 
 /**
@@ -147,6 +148,23 @@ export class TestSession {
     return this.run(submitCommand(this.sessionId, inputId, overrides));
   }
 
+  /** A prompt for the running turn. */
+  async steer(inputId: string, ifOver: 'cancel' | 'queue' = 'cancel'): Promise<Receipt> {
+    const { executionGeneration } = this.#turn;
+    const command = submitCommand(this.sessionId, inputId, {});
+    return this.run({ ...command, kind: 'steer', executionGeneration, ifOver, requestDigest: `steer of ${inputId}` });
+  }
+
+  /** Puts everything that waits for the running turn into it. */
+  async mergeSteers(): Promise<void> {
+    const { admissionId: turn, executionGeneration, step } = this.#turn;
+    const steers = waitingSteers(this.state).map(({ admissionId }) => ({
+      admissionId,
+      message: aDraft({ kind: 'steer', admissionId: turn, text: `steered by ${admissionId}` }),
+    }));
+    await this.run({ kind: 'merge_steers', executionGeneration, steers, step });
+  }
+
   /** Starts the head of the queue. With `prompt` its message and the boundary `model` join the claim. */
   async start(prompt: Partial<MessageDraft> | null = {}): Promise<Admission> {
     const head = queueHead(this.state);
@@ -159,7 +177,7 @@ export class TestSession {
   async say(...messages: readonly MessageDraft[]): Promise<void> {
     const { admissionId, executionGeneration, step } = this.#turn;
     const own = messages.map((message) => ({ ...message, admissionId }));
-    await this.run({ kind: 'append', executionGeneration, messages: own, startedCalls: [], step, contextTokens: null });
+    await this.run(appendCommand({ executionGeneration, messages: own, step }));
   }
 
   /** Stores an answer that asks for calls, with the intent of each. */
@@ -167,7 +185,19 @@ export class TestSession {
     const { admissionId, executionGeneration, step } = this.#turn;
     const startedCalls = answer.toolCalls.map(({ id, name }) => ({ callId: id, name }));
     const messages = [{ ...answer, admissionId }];
-    await this.run({ kind: 'append', executionGeneration, messages, startedCalls, step, contextTokens: null });
+    await this.run(appendCommand({ executionGeneration, messages, startedCalls, step }));
+  }
+
+  /** Stores an answer whose calls all wait for an approval, under the ids `approval-<call id>`. */
+  async askFor(answer: MessageDraft): Promise<void> {
+    const { admissionId, executionGeneration, step } = this.#turn;
+    const askedCalls = answer.toolCalls.map(({ id, name }) => ({ approvalId: `approval-${id}`, callId: id, name }));
+    const messages = [{ ...answer, admissionId }];
+    await this.run(appendCommand({ executionGeneration, messages, askedCalls, step }));
+  }
+
+  async respond(approvalId: string, answer: 'approve' | 'deny'): Promise<void> {
+    await this.run({ kind: 'respond_approval', approvalId, answer, by: 'somebody' });
   }
 
   /** Stores the end of a call that runs. */

@@ -5,13 +5,20 @@ import { printResult, withConnection, type CommandContext } from '../command-con
 import type { GatewayConnection } from '../gateway-connection.ts';
 import { renderTable } from '../table.ts';
 import { ago } from '../time-words.ts';
+import { approvalsText, listApprovals } from './approvals.ts';
 
 export type ListedPrompt = ResultOf<'prompt.list'>['prompts'][number];
 
 export async function runQueue(context: CommandContext, session: string, include: 'open' | 'all'): Promise<ExitCode> {
   return withConnection(context, async (connection) => {
     const prompts = await listPrompts(connection, session, include);
-    printResult(context, { session_id: prompts[0]?.session_id ?? session, prompts }, () => queueText(context, prompts));
+    // Only a turn that runs can have calls that wait.
+    const runs = prompts.some(({ status }) => status === 'started');
+    const approvals = runs ? (await listApprovals(connection, session)).approvals : [];
+    printResult(context, { session_id: prompts[0]?.session_id ?? session, prompts, approvals }, () => {
+      const waiting = approvalsText(context, approvals);
+      return `${queueText(context, prompts)}${waiting === null ? '' : `\n\n${waiting}`}`;
+    });
     return exitCodes.ok;
   });
 }

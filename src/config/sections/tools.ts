@@ -15,6 +15,20 @@ const variable = z
 const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a header');
 const line = z.string().regex(/^[^\r\n\0]*$/, 'must be one line');
 
+const approval = z.enum(['always', 'ask', 'never']);
+
+export const approvalsSection = z
+  .strictObject({
+    expiry_seconds: seconds(600, 1, 604_800).describe(
+      'How long a call waits for an answer. Then the model is told that it was not approved in time.',
+    ),
+    max_open_per_session: count(16, 1, 1_000).describe(
+      'The most calls of one session that wait at once; what the model asks for beyond it is answered with an error.',
+    ),
+  })
+  .prefault({})
+  .describe('Calls that wait for an approval. A turn that waits for one keeps its place among the running turns.');
+
 export const platformToolsetsSection = z
   .record(name, z.array(z.string()))
   .default({})
@@ -51,6 +65,29 @@ export const mcpServersSection = z
           .record(header, variable)
           .default({})
           .describe('Headers whose values are in variables of the environment.'),
+        approval: approval
+          .default('always')
+          .describe(
+            'Whether its tools run: `always` without asking, `ask` after somebody has approved the call, `never`. ' +
+              'For the calls that no rule fits.',
+          ),
+        approval_rules: z
+          .array(
+            z.strictObject({
+              tool: z.string().min(1).default('*').describe('The name of a tool; `*` stands for any text.'),
+              arguments: z
+                .record(z.string().min(1), z.string())
+                .default({})
+                .describe(
+                  'Patterns for arguments, by name or by path (`options.mode`). All must fit the whole value; `*` stands for ' +
+                    'any text, and an argument that is missing fits nothing.',
+                ),
+              approval: approval.describe('What becomes of a call that fits.'),
+            }),
+          )
+          .max(1_000)
+          .default([])
+          .describe('Single tools and uses of them; the first rule that fits decides.'),
         timeout_seconds: seconds(120, 0.001, 86_400).describe('The longest time for one call.'),
         startup_timeout_seconds: seconds(30, 0.001, 3_600).describe('The longest time until it is ready.'),
         max_output_bytes: count(8 * 1024 * 1024, 1_024, 268_435_456).describe(

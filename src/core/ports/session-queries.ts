@@ -1,4 +1,5 @@
 import type { Admission, AdmissionStatus, PromptPayload } from '../domain/admission/admission.ts';
+import type { Approval, ApprovalResolution } from '../domain/approval/approval.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionProfile } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
@@ -48,6 +49,23 @@ export interface SessionQueries {
 
   /** The admissions that wait for a decision of a person, oldest first. */
   unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]>;
+
+  /** A request for approval, open or closed, or null. */
+  findApproval(sessionId: string, approvalId: string): Promise<StoredApproval | null>;
+
+  /** The open requests of one session or of all sessions of a principal, oldest first. */
+  openApprovals(page: {
+    readonly of: { readonly sessionId: string } | { readonly principalId: string };
+    readonly limit: number;
+  }): Promise<readonly StoredApproval[]>;
+}
+
+export interface StoredApproval extends Approval {
+  readonly sessionId: string;
+  /** As the model wrote them; null when the message's content was deleted. */
+  readonly arguments: string | null;
+  /** Null while it is open. */
+  readonly resolution: ApprovalResolution | null;
 }
 
 export interface SessionSummary {

@@ -13,6 +13,7 @@ import type { SessionQueries } from '../ports/session-queries.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { DecideLimits } from '../domain/session/decision.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { ApprovalDesk } from './approval-desk.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
@@ -49,6 +50,7 @@ export interface GatewayDependencies
       | 'retry'
       | 'jitter'
       | 'onOutage'
+      | 'approvalRules'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;
@@ -84,6 +86,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const startedMs = clock.monotonicMs();
   let phase: GatewayPhase = 'starting';
   let storage: 'ok' | 'retrying' | 'failed' = 'ok';
+  /** The newest sequence number that was looked at while recovery runs, by session. */
+  const lookedAt = new Map<string, number>();
 
   const sessions = new SessionRegistry({
     ...deps,
@@ -98,8 +102,10 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const reads = patientReads(deps.ledger, clock);
   const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
   const compress = makeCompressor({ ...deps, sessions, transcripts });
+  const approvals = new ApprovalDesk({ sessions, clock });
   const runner = new TurnRunner({
     ...deps,
+    approvals,
     ledger: reads,
     sessions,
     transcripts,
@@ -114,6 +120,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     },
   });
   sessions.onCommit(makeTransitionLog(logger));
+  // Before the runner: an answer is heard before the stop that comes with a later commit.
+  sessions.onCommit(approvals.observe);
   sessions.onCommit(runner.observe);
   const holds = new HoldTimer({ sessions, clock });
   sessions.onCommit(consider);
@@ -128,12 +136,18 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   };
 
   function consider(sessionId: string, state: SessionState): void {
+    if (phase === 'starting') {
+      // A hold may end while recovery goes on, and what recovery has read of its session is older then.
+      if (state.seq < (lookedAt.get(sessionId) ?? 0)) return;
+      lookedAt.set(sessionId, state.seq);
+    }
     scheduler.consider(sessionId, state);
     holds.consider(sessionId, state);
   }
 
   async function start(): Promise<RecoveryReport | null> {
     const report = await recoverAll();
+    lookedAt.clear();
     if (report === null) return null;
     if (phase === 'starting') {
       phase = 'ready';

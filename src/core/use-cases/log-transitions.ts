@@ -1,3 +1,4 @@
+import type { Admission } from '../domain/admission/admission.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 import type { CommitListener } from './sessions.ts';
@@ -17,6 +18,10 @@ export function makeTransitionLog(logger: Logger): CommitListener {
   };
 }
 
+function steersOf({ steers }: Admission): LogFields {
+  return steers === null ? {} : { steersGeneration: steers.generation, ifOver: steers.ifOver };
+}
+
 /** What a line says beside its header; null for an event that has no line. */
 function fieldsOf(event: SessionEvent): LogFields | null {
   switch (event.type) {
@@ -29,8 +34,11 @@ function fieldsOf(event: SessionEvent): LogFields | null {
     case 'session.released':
       return { by: event.by };
     case 'admission.queued':
-      return { inputId: event.admission.inputId, sequence: event.admission.seq };
+      return { inputId: event.admission.inputId, sequence: event.admission.seq, ...steersOf(event.admission) };
+    case 'admission.merged':
+      return { into: event.into };
     case 'admission.cancelled':
+      return event.failure === undefined ? {} : { reason: event.failure.reason };
     case 'turn.started':
       return {};
     case 'admission.requeued':
@@ -39,6 +47,12 @@ function fieldsOf(event: SessionEvent): LogFields | null {
       return { callId: event.callId, tool: event.name };
     case 'tool.finished':
       return { callId: event.callId, tool: event.name, result: event.result };
+    case 'approval.requested':
+      return { approvalId: event.approvalId, callId: event.callId, tool: event.name, expiresAt: event.expiresAt };
+    case 'approval.resolved': {
+      const { approvalId, callId, name, decision, by, reason } = event;
+      return { approvalId, callId, tool: name, decision, by, reason };
+    }
     case 'turn.stop_requested':
       return { by: event.by };
     case 'turn.settled':

@@ -6,7 +6,7 @@ import { invariant } from '../domain/invariant.ts';
 import { startedAdmission } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { AdmissionWithPayload, SessionQueries } from '../ports/session-queries.ts';
+import type { AdmissionWithPayload, SessionQueries, StoredApproval } from '../ports/session-queries.ts';
 import type { Partial, ReadSnapshot } from './resume-session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -33,6 +33,7 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
         limit: messageLimit,
       });
       const pending = await readPending(deps.queries, state);
+      const approvals = await readApprovals(deps.queries, state);
       // The store was at the state's own sequence number when all this was read: everything is of one instant.
       const now = await deps.queries.findSession(sessionId);
       if (now?.lastSeq !== state.seq && attempt < maxTries) continue;
@@ -43,6 +44,7 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
         messages: page.messages,
         moreMessages: page.more,
         pending,
+        approvals,
         partial: belongsTo(state, partial) ? partial : null,
         context: contextReport(deps, state),
       };
@@ -64,6 +66,12 @@ async function readPending(queries: SessionQueries, state: SessionState): Promis
     const payload = payloads.get(admission.admissionId);
     return payload === undefined ? [] : [{ admission, payload }];
   });
+}
+
+/** The open requests for approval of the state, with the arguments of their calls. */
+async function readApprovals(queries: SessionQueries, state: SessionState): Promise<readonly StoredApproval[]> {
+  if (state.approvals.length === 0) return [];
+  return queries.openApprovals({ of: { sessionId: state.sessionId }, limit: state.approvals.length });
 }
 
 /** Only what the turn that runs in this state says belongs to it. */

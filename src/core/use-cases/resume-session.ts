@@ -1,6 +1,6 @@
 import type { Message } from '../domain/transcript/message.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import type { AdmissionWithPayload } from '../ports/session-queries.ts';
+import type { AdmissionWithPayload, StoredApproval } from '../ports/session-queries.ts';
 import type { ContextReport } from '../domain/compression/context-size.ts';
 
 /** What a running turn has said so far of a step that is not stored yet. */
@@ -20,6 +20,8 @@ export interface SessionSnapshot {
   readonly moreMessages: boolean;
   /** Every open admission with its payload, in queue order. */
   readonly pending: readonly AdmissionWithPayload[];
+  /** The open requests for approval, oldest first. */
+  readonly approvals: readonly StoredApproval[];
   readonly partial: Partial | null;
   readonly context: ContextReport;
 }

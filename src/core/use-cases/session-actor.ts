@@ -293,6 +293,7 @@ interface DecidedRound {
 const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   create: false,
   submit: false,
+  steer: false,
   receipt: false,
   cancel: false,
   interrupt: false,
@@ -303,6 +304,9 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   dispatch: true,
   append: true,
   finish_call: true,
+  respond_approval: false,
+  expire_approval: true,
+  merge_steers: true,
   settle: true,
   start_compression: true,
   rotate: true,
@@ -347,6 +351,7 @@ function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
 function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionKey {
   switch (command.kind) {
     case 'submit':
+    case 'steer':
       return { inputId: command.inputId, principalId: command.principalId };
     case 'resolve_unknown':
       return { admissionId: command.admissionId };

@@ -4,14 +4,20 @@
  * J1: the model's message and the intent of every call that will run are durable before the first tool starts.
  * J2: a call is run once. A result is durable as soon as it is there, and before the next request.
  * J3: arguments that are no JSON object never reach a tool: the model is told and may try again.
+ * J4: a call that needs an approval starts after the answer that allows it is durable, and its intent is part of that
+ *     append. One that is not approved never starts, and the others don't wait for it.
  */
+import { approvalMode } from '../domain/approval/policy.ts';
+import type { ApprovalMode, ApprovalPolicy } from '../domain/approval/policy.ts';
 import type { MessageDraft, ToolCall } from '../domain/transcript/message.ts';
 import { textDraft } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { ToolResultKind } from '../domain/session/events.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost, ToolOutcome } from '../ports/tool-host.ts';
+import type { Approvals } from './approval-desk.ts';
 import type { Sent, Sessions } from './sessions.ts';
 
 export interface ToolStepDependencies {
@@ -19,6 +25,16 @@ export interface ToolStepDependencies {
   readonly tools: ToolHost;
   readonly tokens: TokenCounter;
   readonly failpoints: Failpoints;
+  readonly ids: IdSource;
+  readonly approvals: Approvals;
+  readonly approvalRules: ApprovalRules;
+}
+
+/** Which calls wait for an approval, how long, and how many of one session at once. */
+export interface ApprovalRules {
+  readonly policy: ApprovalPolicy;
+  readonly expirySeconds: number;
+  readonly maxOpen: number;
 }
 
 export interface ToolStep {
@@ -36,20 +52,35 @@ export interface ToolStep {
 /** Runs a batch and answers what became of the first command that was not accepted, or of the last one. */
 export async function runToolStep(deps: ToolStepDependencies, step: ToolStep): Promise<Sent<null>> {
   const cutOff = step.answer.finishReason === 'length';
-  const judged = distinct(step.answer.toolCalls).map((call) => judge(call, step.available, cutOff));
-  const refused = judged.flatMap((each) => (each.kind === 'refused' ? [each] : []));
-  const runnable = judged.flatMap((each) => (each.kind === 'runnable' ? [each] : []));
-  const { sessionId, executionGeneration } = step;
+  const { policy, expirySeconds, maxOpen } = deps.approvalRules;
+  const judged = distinct(step.answer.toolCalls).map((call) => judge(call, step.available, cutOff, policy));
+  const runnable = judged.flatMap((each) => (each.kind === 'runnable' && each.mode === 'always' ? [each] : []));
+  const asking = judged.flatMap((each) => (each.kind === 'runnable' && each.mode === 'ask' ? [each] : []));
+  const refused = [
+    ...judged.flatMap((each) => (each.kind === 'refused' ? [each] : [])),
+    ...asking.slice(maxOpen).map(({ call }) => ({ call, text: tooManyAsked(maxOpen) })),
+  ];
+  const { sessionId, executionGeneration, signal } = step;
+  const asked = asking.slice(0, maxOpen).map((each) => {
+    const approvalId = deps.ids.next();
+    // Somebody may answer as soon as the request is stored, so the waiting begins before that.
+    return { ...each, approvalId, decision: deps.approvals.decisionOn(approvalId, signal) };
+  });
   const appended = await deps.sessions.send(sessionId, {
     kind: 'append',
     executionGeneration,
     messages: [step.answer, ...(await resultDrafts(deps, step, refused))],
     startedCalls: runnable.map(({ call }) => ({ callId: call.id, name: call.name })),
+    askedCalls: asked.map(({ approvalId, call }) => ({ approvalId, callId: call.id, name: call.name })),
+    approvalSeconds: expirySeconds,
     step: step.step,
     contextTokens: refused.length === 0 ? step.contextTokens : null,
   });
   if (appended.kind !== 'done') return appended;
-  const finished = await Promise.all(runnable.map((each) => runCall(deps, step, each)));
+  const finished = await Promise.all([
+    ...runnable.map((each) => runCall(deps, step, each)),
+    ...asked.map(async (each) => ((await each.decision) === 'approved' ? runCall(deps, step, each) : appended)),
+  ]);
   return finished.find(({ kind }) => kind !== 'done') ?? appended;
 }
 
@@ -57,12 +88,22 @@ type JudgedCall =
   | { readonly kind: 'refused'; readonly call: ToolCall; readonly text: string }
   | {
       readonly kind: 'runnable';
+      readonly mode: Exclude<ApprovalMode, 'never'>;
       readonly call: ToolCall;
       readonly tool: ToolDescriptor;
       readonly arguments: Readonly<Record<string, unknown>>;
     };
 
-function judge(call: ToolCall, available: readonly ToolDescriptor[], cutOff: boolean): JudgedCall {
+function tooManyAsked(limit: number): string {
+  return `The tool was not called: it needs an approval, and no more than ${String(limit)} calls may wait for one at once.`;
+}
+
+function judge(
+  call: ToolCall,
+  available: readonly ToolDescriptor[],
+  cutOff: boolean,
+  policy: ApprovalPolicy,
+): JudgedCall {
   const tool = available.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = available.map(({ name }) => name).join(', ');
@@ -75,7 +116,10 @@ function judge(call: ToolCall, available: readonly ToolDescriptor[], cutOff: boo
     const text = 'The tool was not called: its arguments are not a JSON object. They may have been cut off.';
     return { kind: 'refused', call, text };
   }
-  return { kind: 'runnable', call, tool, arguments: parsed };
+  const mode = approvalMode(policy, tool, parsed);
+  if (mode === 'never')
+    return { kind: 'refused', call, text: 'The tool was not called: this use of it is not allowed.' };
+  return { kind: 'runnable', mode, call, tool, arguments: parsed };
 }
 
 async function runCall(

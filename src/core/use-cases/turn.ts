@@ -15,23 +15,27 @@ import { failureOf } from '../domain/model/failure.ts';
 import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { addUsage } from '../domain/model/usage.ts';
+import { waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelProvider } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
+import type { Approvals } from './approval-desk.ts';
 import type { Compress, CompressOutcome } from './compressor.ts';
 import type { RunningTurn } from './gateway-status.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
 import { readPrompt } from './read-prompt.ts';
 import type { Sessions } from './sessions.ts';
 import { runToolStep } from './tool-step.ts';
+import type { ApprovalRules } from './tool-step.ts';
 import type { Transcripts } from './transcripts.ts';
 import { makeTurnContext } from './turn-context.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -49,6 +53,9 @@ export interface TurnDependencies {
   readonly clock: Clock;
   readonly failpoints: Failpoints;
   readonly compress: Compress;
+  readonly ids: IdSource;
+  readonly approvals: Approvals;
+  readonly approvalRules: ApprovalRules;
   readonly policy: CompressionPolicy;
   /** The configured cap on the output of one answer; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
@@ -230,9 +237,29 @@ class Turn {
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
     if (this.#signal.aborted) return interrupted(null);
+    const steered = await this.#mergeSteers();
+    if (steered !== 'next') return steered;
     const { due, failure } = await this.#outlook(0);
     if (failure !== null) return broken(failure);
     return due ? ((await this.#preflight(0)) ?? 'next') : 'next';
+  }
+
+  /** Puts what waits for this turn behind the results of its step. The last step is followed by none, so it takes none. */
+  async #mergeSteers(): Promise<Ending | Over | 'next'> {
+    const waiting = this.#step < this.#deps.maxSteps ? waitingSteers(await this.#state()) : [];
+    const prompts = await Promise.all(waiting.map((steer) => readPrompt(this.#deps, steer)));
+    const { admissionId: turn } = this.#head;
+    // One whose stored text is not what was accepted stays behind, and ends with the turn.
+    const steers = waiting.flatMap(({ admissionId }, index) => {
+      const prompt = prompts[index];
+      if (prompt === undefined || 'reason' in prompt) return [];
+      return [{ admissionId, message: { ...prompt, kind: 'steer' as const, admissionId: turn } }];
+    });
+    if (steers.length === 0) return 'next';
+    const executionGeneration = this.#generation;
+    const command = { kind: 'merge_steers', executionGeneration, steers, step: this.#step } as const;
+    const sent = await this.#deps.sessions.send(this.#sessionId, command);
+    return sent.kind === 'done' ? 'next' : endingOf(sent, null);
   }
 
   async #answerDraft(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import type { Admission, PromptPayload } from '../../../src/core/domain/admission/admission.ts';
-import { aPayload } from '../../support/builders.ts';
+import { aPayload, aPrincipal } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import { useHarness } from './harness.ts';
 import type { MakeLedgerHarness } from './harness.ts';
@@ -174,6 +174,28 @@ export function describeAdmissions(makeHarness: MakeLedgerHarness): void {
       async function reread({ admissionId }: Admission): Promise<Admission> {
         return (await harness.ledger.findAdmission('session-1', { admissionId })) ?? admission;
       }
+    });
+
+    test('that steered a turn are found for ever with what became of them, and wait in the queue where they were to', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      const session = await owner.create('session-1');
+      await session.submit('a');
+      await session.start();
+      await session.steer('merged');
+      await session.mergeSteers();
+      await session.steer('dropped');
+      await session.steer('kept', 'queue');
+      const turn = session.state.open[0]?.admissionId;
+      await session.settle();
+
+      const { ledger } = await harness.reopen();
+
+      expect(await ledger.load('session-1')).toEqual(session.state);
+      const find = (inputId: string) => ledger.findAdmission('session-1', { inputId, principalId: aPrincipal });
+      const cancel = { generation: 1, ifOver: 'cancel' };
+      expect(await find('merged')).toMatchObject({ outcome: 'completed', mergedInto: turn, steers: cancel });
+      expect(await find('dropped')).toMatchObject({ outcome: 'cancelled', failure: { reason: 'turn_over' } });
+      expect(await find('kept')).toMatchObject({ status: 'queued', delivery: 'queue', steers: { ifOver: 'queue' } });
     });
   });
 }

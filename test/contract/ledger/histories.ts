@@ -144,5 +144,6 @@ function textOf(message: Message | MessageMeta): [number, string][] {
 function outcomeOf(event: SessionEvent): [string | null, AdmissionOutcome][] {
   if (event.type === 'turn.settled') return [[event.admissionId, event.outcome]];
   if (event.type === 'turn.resolved') return [[event.admissionId, 'interrupted']];
+  if (event.type === 'admission.merged') return [[event.admissionId, 'completed']];
   return event.type === 'admission.cancelled' ? [[event.admissionId, 'cancelled']] : [];
 }

@@ -113,6 +113,20 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
     const end = () => session.finish(running.callId, { result, message: resultOf(running.callId, turn.admissionId) });
     moves.push(end, end);
   }
+  if (turn.stopRequested === null) {
+    moves.push(
+      () => session.steer(`steer-${steps}`, size % 2 === 0 ? 'cancel' : 'queue'),
+      () => session.mergeSteers(),
+    );
+  }
+  const asked = session.state.approvals[size % Math.max(1, session.state.approvals.length)];
+  if (asked !== undefined) {
+    const { approvalId } = asked;
+    moves.push(
+      () => session.respond(approvalId, size % 2 === 0 ? 'approve' : 'deny'),
+      () => session.run({ kind: 'expire_approval', approvalId }),
+    );
+  }
   if (turn.stopRequested !== null) return moves;
   if (!stored) {
     const prompt = aDraft({ admissionId: turn.admissionId, text: `prompt ${steps}` });
@@ -126,9 +140,11 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
       moves.push(
         () => session.ask(asking),
         () => session.ask(asking),
+        () => session.askFor(asking),
         () => session.say(asking),
       );
-    else if (runningCalls.length === 0) moves.push(() => session.say(...open.map((id) => resultOf(id))));
+    else if (runningCalls.length === 0 && session.state.approvals.length === 0)
+      moves.push(() => session.say(...open.map((id) => resultOf(id))));
   }
   return moves;
 }

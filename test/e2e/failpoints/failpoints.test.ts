@@ -17,6 +17,7 @@ import { scenarios } from './scenarios.ts';
 const commands = Object.keys({
   create: 0,
   submit: 0,
+  steer: 0,
   receipt: 0,
   cancel: 0,
   interrupt: 0,
@@ -27,6 +28,9 @@ const commands = Object.keys({
   dispatch: 0,
   append: 0,
   finish_call: 0,
+  respond_approval: 0,
+  expire_approval: 0,
+  merge_steers: 0,
   settle: 0,
   start_compression: 0,
   rotate: 0,
@@ -34,9 +38,19 @@ const commands = Object.keys({
   recover: 0,
 } satisfies Record<CommandKind, 0>);
 
+/** A receipt appends nothing; the others need tools, and have tests of their own with them. */
+const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
+  'receipt',
+  'finish_call',
+  'respond_approval',
+  'expire_approval',
+  'steer',
+  'merge_steers',
+]);
+
 const places: readonly string[] = [
   ...commands
-    .filter((command) => command !== 'receipt' && command !== 'finish_call')
+    .filter((command) => !withoutScenario.has(command))
     .flatMap((command) => ['before_commit', 'after_commit', 'after_publish'].map((place) => `${command}.${place}`)),
   ...['model', 'summary'].flatMap((kind) =>
     ['before_send', 'first_event', 'after_answer'].map((place) => `${kind}.${place}`),

@@ -23,6 +23,7 @@ import { zeroFirstLeafOf } from './damage.ts';
 import { WorkingStore, aKilledStore, markIn, storeFiles } from './killed-store.ts';
 import { ownerOf } from './prompts.ts';
 import { temporaryHome } from './temporary-home.ts';
+import { backToFirstSchema } from './earlier-schema.ts';
 
 const at = '2030-06-01T12:00:00.000Z';
 const newStoreId = 'store-2';
@@ -97,9 +98,7 @@ describe('a backup that is restored', () => {
   test('of an earlier schema is brought to this one', async () => {
     const { home, backup } = await aDamagedHomeWithBackup();
     const old = new Database(backup);
-    old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
-    );
+    old.exec(backToFirstSchema);
     old.close();
 
     await restoreBackup(backup, { home, newStoreId, at });

@@ -17,6 +17,7 @@ import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open
 import type { StoreOpenErrorKind } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import { WorkingStore, aKilledStore, commitsIn, markIn, removeLog, storeFiles } from './killed-store.ts';
 import { temporaryHome } from './temporary-home.ts';
+import { backToFirstSchema } from './earlier-schema.ts';
 
 /* Faults F32 to F36 and F43: files that SQLite takes for a sound store, from which acknowledged work is missing. */
 
@@ -260,9 +261,7 @@ describe('a store without a mark', () => {
     await store.storage.close();
     rmSync(join(store.home, 'state.hwm'));
     const old = new Database(store.path);
-    old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
-    );
+    old.exec(backToFirstSchema);
     old.close();
 
     const { db, storeId } = openStore({ home: store.home, newStoreId: 'store-2' });

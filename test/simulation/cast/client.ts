@@ -8,8 +8,8 @@ import type { Site } from './site.ts';
 
 type ClientCommand = Extract<Command, { client: number }>;
 /** The commands that become a request about a session whose id is known. */
-type SessionCommand = Exclude<ClientCommand, { do: 'create' | 'submit' | 'disconnect' | 'status' }>;
-type SubmitRequest = Request & { do: 'submit' };
+type SessionCommand = Exclude<ClientCommand, { do: 'create' | 'submit' | 'steer' | 'disconnect' | 'status' }>;
+type SubmitRequest = Request & { do: 'submit' | 'steer' };
 
 /**
  * Somebody who uses the gateway over up to two connections: submits, asks again when an answer was lost, listens from
@@ -55,6 +55,7 @@ export class Client {
       return;
     }
     if (command.do === 'submit') this.#submit(command, sessionId);
+    else if (command.do === 'steer') this.#steer(command, sessionId);
     else {
       const request = this.#requestOf(command, sessionId);
       if (request === null) return;
@@ -114,6 +115,24 @@ export class Client {
     if (vanishes) this.#connections.get(connection)?.close();
   }
 
+  /** Whoever means to hit a turn waits a little for one. Keys repeat, so that an id may be sent again for another turn: that is a conflict. */
+  #steer(command: ClientCommand & { do: 'steer' }, sessionId: string, patience = 8): void {
+    const { key, ifOver, offset, connection, twice } = command;
+    const runs = [...this.#site.view.admissions(sessionId).values()].some(({ status }) => status === 'started');
+    if (!runs && offset === 0 && patience > 0) {
+      this.#site.world.add(null, `${this.name} waits to steer`, () => this.#steer(command, sessionId, patience - 1));
+      return;
+    }
+    const executionGeneration = (this.#site.view.session(sessionId)?.executionGeneration ?? 0) + offset;
+    const text = `Steer ${key} by ${this.principalId}.`;
+    const to = this.#to(sessionId);
+    const request: SubmitRequest = { do: 'steer', ...to, inputId: `s${key}`, text, executionGeneration, ifOver };
+    const name = `${sessionId}/${request.inputId}/${executionGeneration}/${ifOver}`;
+    this.#unanswered.set(name, request);
+    this.#ask(connection, request, () => this.#unanswered.delete(name));
+    if (twice) this.#ask(1 - connection, request);
+  }
+
   #retryAt(process: GatewayProcess): void {
     if (this.#unanswered.size > 0) this.#site.world.add(process, `${this.name} comes back`, () => this.#retry());
   }
@@ -126,7 +145,7 @@ export class Client {
     const to = this.#to(sessionId);
     switch (command.do) {
       case 'cancel': {
-        const inputId = `k${command.key}`;
+        const inputId = `${command.steer === true ? 's' : 'k'}${command.key}`;
         const revision = [null, this.#find(sessionId, inputId)?.revision ?? 1, 99][command.revision] ?? null;
         return { do: 'cancel', ...to, inputId, revision };
       }
@@ -141,6 +160,10 @@ export class Client {
         if (target === undefined) return null;
         const executionGeneration = (target.executionGeneration ?? 0) + command.offset;
         return { do: 'resolve', ...to, admissionId: target.admissionId, executionGeneration, action: command.action };
+      }
+      case 'respond': {
+        const approvalId = this.#approvalTarget(sessionId, command.target);
+        return { do: 'respond', ...to, approvalId, answer: command.answer };
       }
       case 'hold': {
         const { seconds = null } = command;
@@ -168,6 +191,13 @@ export class Client {
     const unknown = rows.find(({ status }) => status === 'unknown');
     if (target < 2) return unknown ?? resolved.at(-1) ?? rows[0];
     return target === 2 ? (resolved[0] ?? unknown) : rows.at(-1);
+  }
+
+  #approvalTarget(sessionId: string, target: number): string {
+    const rows = this.#site.view.approvals(sessionId);
+    const open = rows.filter(({ resolution }) => resolution === null);
+    const targets = [open[0] ?? rows.at(-1), open.at(-1) ?? rows.at(-1), rows.at(-1), rows[0]];
+    return targets[target]?.approvalId ?? 'nothing-was-asked';
   }
 
   #find(sessionId: string, inputId: string): AdmissionRow | undefined {
@@ -251,6 +281,8 @@ function labelOf(request: Request): string {
   switch (request.do) {
     case 'submit':
       return `submit ${request.inputId} to ${request.address}${request.text.includes('changed') ? ', changed' : ''}`;
+    case 'steer':
+      return `steer ${request.inputId} to ${request.address} generation ${request.executionGeneration}`;
     case 'create':
       return `create ${request.requestId}, variant ${request.variant}`;
     case 'cancel':
@@ -260,6 +292,8 @@ function labelOf(request: Request): string {
       return `interrupt ${request.address} generation ${request.executionGeneration}`;
     case 'resolve':
       return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
+    case 'respond':
+      return `${request.answer} ${request.approvalId} of ${request.address}`;
     case 'subscribe':
       return `subscribe ${request.address} after ${request.afterSeq}`;
     case 'hold':

@@ -2,6 +2,7 @@ import type { Sent } from '../../../src/core/use-cases/sessions.ts';
 import type { Receipt } from '../../../src/core/domain/admission/receipt.ts';
 import type { CommandReplies } from '../../../src/core/domain/session/commands.ts';
 import type { SessionCreated } from '../../../src/core/use-cases/create-session.ts';
+import type { ApprovalResponse } from '../../../src/core/use-cases/respond-approval.ts';
 import type { EventSink } from '../../../src/core/use-cases/subscribe.ts';
 import type { Asked } from '../judge/calls.ts';
 import type { JudgedStream, StreamedEvent } from '../judge/stream-judge.ts';
@@ -25,6 +26,13 @@ export type Request =
       readonly variant: number;
     }
   | ({ readonly do: 'submit'; readonly inputId: string; readonly text: string } & To)
+  | ({
+      readonly do: 'steer';
+      readonly inputId: string;
+      readonly text: string;
+      readonly executionGeneration: number;
+      readonly ifOver: 'cancel' | 'queue';
+    } & To)
   | ({ readonly do: 'cancel'; readonly inputId: string; readonly revision: number | null } & To)
   | ({ readonly do: 'receipt'; readonly inputId: string } & To)
   | ({ readonly do: 'interrupt'; readonly executionGeneration: number } & To)
@@ -34,6 +42,7 @@ export type Request =
       readonly executionGeneration: number;
       readonly action: 'discard' | 'retry';
     } & To)
+  | ({ readonly do: 'respond'; readonly approvalId: string; readonly answer: 'approve' | 'deny' } & To)
   | ({ readonly do: 'hold'; readonly until: string | null } & To)
   | ({ readonly do: 'release' } & To)
   | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
@@ -128,6 +137,15 @@ export class FrontDesk {
         say(sent);
         return;
       }
+      case 'steer': {
+        const { principalId, inputId, text, executionGeneration, ifOver } = asked;
+        const payload = { text, parts: null };
+        const input = { sessionId, principalId, inputId, payload, executionGeneration, ifOver };
+        const sent: Sent<Receipt> = await services.steerPrompt(input);
+        clients.submitted(process, asked, sent);
+        say(sent);
+        return;
+      }
       case 'cancel': {
         const { principalId, inputId, revision } = asked;
         const key = { principalId, inputId };
@@ -163,6 +181,13 @@ export class FrontDesk {
           known: undefined,
         });
         clients.resolved(process, asked, sent);
+        say(sent);
+        return;
+      }
+      case 'respond': {
+        const { approvalId, answer, principalId: by } = asked;
+        const sent: Sent<ApprovalResponse> = await services.respondApproval({ sessionId, approvalId, answer, by });
+        clients.responded(process, asked, sent);
         say(sent);
         return;
       }

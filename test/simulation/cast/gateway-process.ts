@@ -1,6 +1,10 @@
+import type { ServerApprovals } from '../../../src/core/domain/approval/policy.ts';
+import type { RespondApproval } from '../../../src/core/use-cases/respond-approval.ts';
+import type { Settings } from '../history/settings.ts';
 import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
+import type { SteerPrompt } from '../../../src/core/use-cases/steer-prompt.ts';
 import type { SubmitPrompt } from '../../../src/core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../../../src/core/use-cases/subscribe.ts';
 import type { Failpoints } from '../../../src/core/ports/failpoints.ts';
@@ -15,6 +19,13 @@ import { simulatedQueries } from '../ports/simulated-queries.ts';
 import type { Asker } from '../ports/model-server.ts';
 import type { Site } from './site.ts';
 
+const approvalPolicies: Readonly<Record<Settings['approvals'], ServerApprovals>> = {
+  none: { approval: 'always', rules: [] },
+  some: { approval: 'always', rules: [{ tool: 'look', arguments: { path: 'b*' }, approval: 'ask' }] },
+  all: { approval: 'ask', rules: [] },
+  never: { approval: 'never', rules: [] },
+};
+
 type Phase = 'booting' | 'ready' | 'draining' | 'stopping';
 
 /** What a process that serves can be asked. */
@@ -22,6 +33,8 @@ export interface Services {
   readonly gateway: Gateway;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly steerPrompt: SteerPrompt;
+  readonly respondApproval: RespondApproval;
   readonly subscribe: Subscribe;
 }
 
@@ -146,6 +159,11 @@ export class GatewayProcess implements Asker {
       retry: { maxAttempts: settings.maxAttempts, baseDelayMs: 500, maxDelayMs: 5000, maxTotalMs: 60_000 },
       jitter: () => 0.5,
       onOutage: settings.onOutage,
+      approvalRules: {
+        policy: { scripted: approvalPolicies[settings.approvals] },
+        expirySeconds: settings.approvalSeconds,
+        maxOpen: settings.maxOpenApprovals,
+      },
       maxLoadedSessions: settings.maxLoadedSessions,
       maxConcurrentTurns: settings.maxConcurrentTurns,
       maxCachedCharacters: settings.maxCachedCharacters,
@@ -163,6 +181,8 @@ export class GatewayProcess implements Asker {
         toolsFor: () => ({ toolsets: ['scripted'], tools: ['scripted'] }),
       }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
+      steerPrompt: core.makeSteerPrompt({ ...dependencies, sessions }),
+      respondApproval: core.makeRespondApproval({ sessions, queries }),
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
     };
   }

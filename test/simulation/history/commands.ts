@@ -18,11 +18,24 @@ export type Command =
       /** The client goes away before the answer and never asks again. */
       readonly vanishes: boolean;
     }
+  /** A prompt for the turn that runs. `offset` is added to the session's generation. */
+  | {
+      readonly do: 'steer';
+      readonly client: number;
+      readonly session: number;
+      readonly key: number;
+      readonly ifOver: 'cancel' | 'queue';
+      readonly offset: number;
+      readonly connection: number;
+      readonly twice: boolean;
+    }
   | {
       readonly do: 'cancel';
       readonly client: number;
       readonly session: number;
       readonly key: number;
+      /** Of a steer. */
+      readonly steer?: boolean;
       readonly revision: number;
       /** Also on the other connection, at once. */
       readonly twice: boolean;
@@ -38,6 +51,16 @@ export type Command =
       /** 0: an unknown one if there is one; else one that was resolved or any. */
       readonly target: number;
       readonly offset: number;
+      readonly twice: boolean;
+    }
+  /** Answers a request for approval. */
+  | {
+      readonly do: 'respond';
+      readonly client: number;
+      readonly session: number;
+      readonly answer: 'approve' | 'deny';
+      /** 0 and 1: an open request if there is one; 2: the newest; 3: the oldest; 4: one that nobody has made. */
+      readonly target: number;
       readonly twice: boolean;
     }
   /** For so many seconds, or until somebody releases it. */
@@ -85,9 +108,11 @@ const usualWeights = {
   repeat: 8,
   change: 3,
   cancel: 6,
+  steer: 16,
   receipt: 3,
   interrupt: 8,
   resolve: 9,
+  respond: 14,
   hold: 2,
   release: 3,
   subscribe: 4,
@@ -123,7 +148,24 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
     case 'change':
       return submit(random, to, anyKey, 1);
     case 'cancel':
-      return { do: 'cancel', ...to, key: anyKey, revision: random.below(3), twice: random.chance(0.3) };
+      return {
+        do: 'cancel',
+        ...to,
+        key: anyKey,
+        steer: random.chance(0.3),
+        revision: random.below(3),
+        twice: random.chance(0.3),
+      };
+    case 'steer':
+      return {
+        do: 'steer',
+        ...to,
+        key: random.below(4 * keyCount),
+        ifOver: random.oneOf(['cancel', 'queue']),
+        offset: random.oneOf([0, 0, 0, 0, 0, -1, 1]),
+        connection: random.below(2),
+        twice: random.chance(0.15),
+      };
     case 'receipt':
       return { do: 'receipt', ...to, key: anyKey };
     case 'interrupt':
@@ -136,6 +178,14 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
         target: random.below(4),
         offset: random.oneOf([0, 0, 0, 0, -1]),
         twice: random.chance(0.2),
+      };
+    case 'respond':
+      return {
+        do: 'respond',
+        ...to,
+        answer: random.oneOf(['approve', 'approve', 'deny']),
+        target: random.oneOf([0, 0, 0, 1, 1, 2, 3, 4]),
+        twice: random.chance(0.3),
       };
     case 'hold':
       return { do: 'hold', ...to, seconds: random.oneOf([null, null, 5, 500]) };

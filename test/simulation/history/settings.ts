@@ -19,6 +19,10 @@ export interface Settings {
   readonly maxSteps: number;
   /** Tries of one request that fails in passing, the first included. */
   readonly maxAttempts: number;
+  /** Which calls wait for an approval: none, those on `b.txt`, all, or no call is allowed. */
+  readonly approvals: 'none' | 'some' | 'all' | 'never';
+  readonly approvalSeconds: number;
+  readonly maxOpenApprovals: number;
   readonly onOutage: 'hold' | 'continue';
   readonly maxQueuedPerSession: number;
   readonly maxConcurrentTurns: number;
@@ -53,6 +57,9 @@ export const calmSettings: Settings = {
   repeatsCallIds: false,
   maxSteps: 4,
   maxAttempts: 1,
+  approvals: 'none',
+  approvalSeconds: 600,
+  maxOpenApprovals: 16,
   onOutage: 'continue',
   maxQueuedPerSession: 20,
   maxConcurrentTurns: 16,
@@ -96,6 +103,9 @@ export function drawSettings(random: Random): Settings {
     backlog: random.oneOf([3, 12, 1000]),
     failpoints: random.chance(0.3),
     slowCounter: random.chance(0.2),
+    approvals: random.oneOf(['none', 'some', 'some', 'all', 'all', 'never']),
+    approvalSeconds: random.oneOf([5, 600, 600]),
+    maxOpenApprovals: random.oneOf([1, 16, 16]),
     promptCharacters: random.oneOf([[20], [20, 400], [20, 20, 900], [20, 3000, 100]]),
   };
 }
@@ -124,7 +134,7 @@ export function drawRates(random: Random): FaultRates {
       old_owner: rate(0.5, 0.3),
       long: rate(0.6, 0.3, 0.8),
       usage: rate(0.4, 0.5),
-      tools: rate(0.4, 0.15, 0.5),
+      tools: rate(0.5, 0.2, 0.6),
       model: rate(0.5, 0.1, 0.4),
       again: rate(0.3, 0.7, 0.95),
       overflow: rate(0.3, 0.1, 0.3),

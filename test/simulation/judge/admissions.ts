@@ -106,10 +106,26 @@ const unchanged: JudgeArrow = ({ verdict }, _change, from, to) => {
 
 const arrows: Readonly<Record<string, JudgeArrow>> = {
   'terminal→terminal': unchanged,
-  'queued→queued': unchanged,
+  'queued→queued': (books, change, from, to) => {
+    const { verdict } = books;
+    const unsteered = { ...from, delivery: 'queue' };
+    const isOver = from.delivery === 'steer' && from.steers?.ifOver === 'queue' && sameRow(unsteered, to);
+    if (!isOver) unchanged(books, change, from, to);
+    else verdict.hold(!runsSteered(change, to), 'P5', () => `${nameOf(from)} left its turn, which runs`);
+  },
   'unknown→unknown': unchanged,
   'queued→started': judgeStart,
-  'queued→terminal': ({ verdict }, _change, from, to) => {
+  'queued→terminal': (books, change, from, to) => {
+    const { verdict } = books;
+    if (from.delivery === 'steer' && to.outcome === 'completed') {
+      judgeMerge(books, change, to);
+      return;
+    }
+    if (to.failure !== null) {
+      const isRight = to.failure.reason === 'turn_over' && from.steers?.ifOver === 'cancel';
+      verdict.hold(isRight, 'P5', () => `${nameOf(from)} was cancelled as ${to.failure?.reason}`);
+      verdict.hold(!runsSteered(change, to), 'P5', () => `${nameOf(from)} was given up, and its turn runs`);
+    }
     verdict.hold(to.outcome === 'cancelled', 'P5', () => `${nameOf(from)} ended as ${to.outcome} without a start`);
     verdict.hold(to.revision === from.revision + 1, 'P5', () => `the cancelled ${nameOf(from)} kept its revision`);
   },
@@ -158,6 +174,33 @@ const arrows: Readonly<Record<string, JudgeArrow>> = {
     verdict.hold(retry !== undefined, 'P4', () => `${nameOf(from)} was to be retried, but nothing was queued`);
   },
 };
+
+/** Whether the turn that a steer is meant for runs after the change. */
+function runsSteered({ admissionsAfter }: RowChange, { steers }: AdmissionRow): boolean {
+  return [...admissionsAfter.values()].some(
+    ({ status, executionGeneration }) => status === 'started' && executionGeneration === steers?.generation,
+  );
+}
+
+/** The text of a steer is in the transcript once, in the turn that it was meant for. */
+function judgeMerge({ verdict, store }: Books, { after, admissionsAfter }: RowChange, row: AdmissionRow): void {
+  const turn = admissionsAfter.get(row.mergedInto ?? '');
+  verdict.hold(
+    turn?.executionGeneration === row.steers?.generation,
+    'P4',
+    () => `${nameOf(row)} was merged into ${nameOf(turn)}`,
+  );
+  const stored = store.messages(after.tipId).get(row.promptMessageId ?? 0);
+  const isItsText = stored?.active === true && stored.message.text === store.prompt(row.admissionId);
+  verdict.hold(isItsText, 'P5', () => `${nameOf(row)} was merged and its text is not in the turn`);
+  const others = [...admissionsAfter.values()].filter((other) => other.promptMessageId === row.promptMessageId);
+  verdict.hold(others.length === 1, 'P5', () => `message ${row.promptMessageId} stands for ${namesOf(others)}`);
+  const steers = [...store.messages(after.tipId).values()].filter(
+    ({ active, message }) => active && message.kind === 'steer' && message.originId === message.id,
+  );
+  const known = [...admissionsAfter.values()].filter(({ mergedInto }) => mergedInto !== null);
+  verdict.hold(steers.length <= known.length, 'P5', () => `${steers.length} steers are in the transcript`);
+}
 
 function judgeStart(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
   const { verdict, store, limits } = books;

@@ -9,6 +9,8 @@ export interface SessionVersion {
   readonly open: ReadonlyMap<string, AdmissionRow>;
   /** The ids of the tip's active messages, in order. */
   readonly activeIds: readonly number[];
+  /** The ids of the open requests for approval, oldest first. */
+  readonly approvalIds: readonly string[];
 }
 
 /** What the parts of the judge know together. */
@@ -30,6 +32,8 @@ export interface Books {
   readonly openCalls: Map<string, Set<string>>;
   /** `<session>/<generation>` of the turns whose stop was acknowledged. */
   readonly stops: Set<string>;
+  /** By session id: the requests for approval that the log leaves open, with their calls. */
+  readonly openApprovals: Map<string, ReadonlyMap<string, string>>;
 }
 
 export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLimits): Books {
@@ -44,6 +48,7 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     summaries: new Set(),
     openCalls: new Map(),
     stops: new Set(),
+    openApprovals: new Map(),
   };
 }
 

@@ -15,7 +15,10 @@ export interface Asked {
 
 export type Heard<R> =
   | { readonly kind: 'done'; readonly reply: R }
-  | { readonly kind: 'refused'; readonly refusal: { readonly reason: string } }
+  | {
+      readonly kind: 'refused';
+      readonly refusal: { readonly reason: string; readonly approval?: ResponseView['approval'] | null };
+    }
   | { readonly kind: 'unavailable'; readonly outcomeUnknown: boolean };
 
 export interface ReceiptView {
@@ -23,6 +26,14 @@ export interface ReceiptView {
   readonly ahead: number;
   readonly duplicate: boolean;
   readonly blockedBy: readonly string[];
+}
+
+export interface ResponseView {
+  readonly approval: {
+    readonly approvalId: string;
+    readonly resolution: { readonly decision: string; readonly by: string };
+  };
+  readonly duplicate: boolean;
 }
 
 export interface SnapshotView {
@@ -33,6 +44,7 @@ export interface SnapshotView {
   };
   readonly messages: readonly { readonly id: number }[];
   readonly moreMessages: boolean;
+  readonly approvals: readonly { readonly approvalId: string }[];
   readonly pending: readonly {
     readonly admission: AdmissionRow;
     readonly payload: { readonly text: string } | null;

@@ -1,7 +1,7 @@
 /* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
 import { isOwner, turnKey, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
-import type { Asked, Heard, ReceiptView, SnapshotView } from './calls.ts';
+import type { Asked, Heard, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, ProcessView } from './rows.ts';
@@ -12,6 +12,8 @@ export class ClientJudge {
   readonly #accepted = new Map<string, { readonly admissionId: string; fresh: boolean }>();
   /** The session of a create request: `<principal>/<request id>`. */
   readonly #created = new Map<string, { readonly sessionId: string; readonly variant: number; fresh: boolean }>();
+  /** The requests for approval whose answer was acknowledged as the first. */
+  readonly #answered = new Set<string>();
   /** The newest sequence number of which a process has told anybody: `<process>/<session>`. */
   readonly #told = new Map<string, number>();
 
@@ -50,11 +52,7 @@ export class ClientJudge {
     return this.#created.get(`${principalId}/${requestId}`)?.sessionId ?? null;
   }
 
-  submitted(
-    process: ProcessView,
-    asked: Asked & { readonly inputId: string; readonly text: string },
-    heard: Heard<ReceiptView>,
-  ): void {
+  submitted(process: ProcessView, asked: Submitted, heard: Heard<ReceiptView>): void {
     const { verdict, store } = this.#books;
     const key = `${asked.principalId}/${asked.sessionId}/${asked.inputId}`;
     const known = this.#accepted.get(key);
@@ -77,16 +75,14 @@ export class ClientJudge {
     if (heard.kind === 'refused') this.#judgeSubmitRefusal(process, asked, heard.refusal.reason);
   }
 
-  #judgeSubmitRefusal(
-    process: ProcessView,
-    asked: Asked & { readonly inputId: string; readonly text: string },
-    reason: string,
-  ): void {
+  #judgeSubmitRefusal(process: ProcessView, asked: Submitted, reason: string): void {
     const { verdict, store, limits } = this.#books;
     const rows = [...store.admissions(asked.sessionId).values()];
     const row = rows.find((other) => other.inputId === asked.inputId && other.principalId === asked.principalId);
     if (reason === 'admission_conflict') {
-      const differs = row !== undefined && store.prompt(row.admissionId) !== asked.text;
+      const { executionGeneration: generation, ifOver } = asked;
+      const isOther = row?.steers?.generation !== generation || row?.steers?.ifOver !== ifOver;
+      const differs = row !== undefined && (store.prompt(row.admissionId) !== asked.text || isOther);
       verdict.hold(differs, 'P2', () => `${asked.inputId} was called a conflict with itself`);
       return;
     }
@@ -97,10 +93,24 @@ export class ClientJudge {
       verdict.hold(wasFull, 'P13', () => `${asked.inputId} was refused as queue_full, which the queue never was`);
     } else if (reason === 'draining') {
       verdict.hold(process.draining, 'P13', () => 'draining was answered by a process that serves');
+    } else if (asked.executionGeneration !== undefined && reason !== 'not_found') {
+      this.#judgeSteerRefusal(asked, asked.executionGeneration, reason);
     } else {
       const missing = reason === 'not_found' && store.session(asked.sessionId) === null;
       verdict.hold(missing, 'P8', () => `a submit to ${asked.address} was refused as ${reason}`);
     }
+  }
+
+  #judgeSteerRefusal(asked: Submitted, generation: number, reason: string): void {
+    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+      turn_over: (moment) =>
+        !['started', 'unknown'].includes(statusOfTurn(moment, generation)) || isStopped(moment, generation),
+      stale_generation: (moment) => moment.executionGeneration < generation,
+      unknown_execution: (moment) => statusOfTurn(moment, generation) === 'unknown',
+    };
+    const wasRight = right[reason];
+    const holds = wasRight !== undefined && this.#wasOnce(asked, wasRight);
+    this.#books.verdict.hold(holds, 'P5', () => `a steer of generation ${generation} was refused as ${reason}`);
   }
 
   receiptGiven(process: ProcessView, asked: Asked & { readonly inputId: string }, heard: Heard<ReceiptView>): void {
@@ -214,6 +224,32 @@ export class ClientJudge {
     }
   }
 
+  /** The first answer is the one that is stored; everybody else hears of it. */
+  responded(
+    process: ProcessView,
+    asked: Asked & { readonly approvalId: string; readonly answer: string },
+    heard: Heard<ResponseView>,
+  ): void {
+    const { verdict, store } = this.#books;
+    const { approvalId, answer, principalId } = asked;
+    const stored = store.approvals(asked.sessionId).find((row) => row.approvalId === approvalId);
+    const wanted = answer === 'approve' ? 'approved' : 'denied';
+    const isTheirs = stored?.resolution?.decision === wanted && stored.resolution.by === principalId;
+    const said = `${answer} of ${approvalId} by ${principalId}, which is ${stored?.resolution?.decision}`;
+    if (heard.kind === 'done') {
+      verdict.hold(isTheirs, 'P1', () => `${said}, was acknowledged`);
+      const isFirst = heard.reply.duplicate || !this.#answered.has(approvalId);
+      verdict.hold(isFirst, 'P2', () => `${said}, was acknowledged twice as the first`);
+      this.#answered.add(approvalId);
+    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
+      const { reason, approval } = heard.refusal;
+      const told = approval?.resolution.decision;
+      const isLate = stored?.resolution === null && told === 'expired';
+      const isRight = reason === 'not_found' ? stored === undefined : told === stored?.resolution?.decision || isLate;
+      verdict.hold(isRight && !isTheirs, 'P5', () => `${said}, was refused as ${reason} ${told}`);
+    }
+  }
+
   revised(asked: Asked, heard: Heard<{ readonly revision: number }>): void {
     const { verdict, store } = this.#books;
     if (heard.kind !== 'done') return;
@@ -253,6 +289,8 @@ export class ClientJudge {
       'P12',
       () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`,
     );
+    const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
+    verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
     for (const { admission, payload } of pending) {
       const text = store.prompt(admission.admissionId);
       verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
@@ -321,7 +359,9 @@ export class ClientJudge {
         life.revision === admission.revision &&
         (life.status !== 'queued' ||
           !owner ||
-          (aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
+          (life.isSteer
+            ? ahead === 0 && blockedBy.length === 0
+            : aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
       );
     });
     verdict.hold(
@@ -333,17 +373,31 @@ export class ClientJudge {
   }
 }
 
+/** A prompt; with a generation, one for a turn that runs. */
+type Submitted = Asked & {
+  readonly inputId: string;
+  readonly text: string;
+  readonly executionGeneration?: number;
+  readonly ifOver?: string;
+};
+
 function queuedAt({ admissions }: Moment): number {
   return [...admissions.values()].filter(({ status }) => status === 'queued').length;
 }
 
 function aheadAt({ admissions }: Moment, position: number): number {
-  return [...admissions.values()].filter((life) => life.status !== 'terminal' && life.position < position).length;
+  return [...admissions.values()].filter(
+    (life) => life.status !== 'terminal' && !life.isSteer && life.position < position,
+  ).length;
 }
 
 function sameBlocks({ admissions, held }: Moment, blockedBy: readonly string[]): boolean {
   const unknown = [...admissions.values()].some(({ status }) => status === 'unknown');
   return blockedBy.includes('unknown_execution') === unknown && blockedBy.includes('session_held') === held;
+}
+
+function isStopped({ admissions }: Moment, executionGeneration: number): boolean {
+  return [...admissions.values()].some((life) => life.executionGeneration === executionGeneration && life.stopped);
 }
 
 function statusOfTurn({ admissions }: Moment, executionGeneration: number): string {

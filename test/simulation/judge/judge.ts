@@ -58,6 +58,11 @@ export class Judge {
         const left = row.status === 'started' && (row.ownerEpoch ?? 0) < epoch;
         verdict.hold(!left, 'P4', () => `${nameOf(row)} is still started after the recovery of epoch ${epoch}`);
       }
+      for (const { approvalId, admissionId, resolution } of store.approvals(sessionId)) {
+        const row = store.admissions(sessionId).get(admissionId);
+        const waits = resolution !== null || (row?.status === 'started' && row.ownerEpoch === epoch);
+        verdict.hold(waits, 'P5', () => `${approvalId} is still open after the recovery of epoch ${epoch}`);
+      }
       const open = store.session(sessionId)?.openCompression;
       const left = (open?.epoch ?? epoch) < epoch;
       verdict.hold(!left, 'P9', () => `a compression of epoch ${open?.epoch} is still open in epoch ${epoch}`);

@@ -7,6 +7,8 @@ interface Life {
   readonly executionGeneration: number | null;
   readonly revision: number;
   readonly position: number;
+  /** Whether it waits for the next step of a turn, and not in the queue. */
+  readonly isSteer: boolean;
   readonly stopped: boolean;
 }
 
@@ -35,6 +37,7 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
         executionGeneration: null,
         revision: 1,
         position: event.admission?.position ?? 0,
+        isSteer: event.admission?.delivery === 'steer',
         stopped: false,
       });
     case 'admission.cancelled':
@@ -44,7 +47,9 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
         revision: life.revision + 1,
       }));
     case 'admission.requeued':
-      return changed(moment, event, () => ({ status: 'queued', executionGeneration: null }));
+      return changed(moment, event, () => ({ status: 'queued', executionGeneration: null, isSteer: false }));
+    case 'admission.merged':
+      return changed(moment, event, () => ({ status: 'terminal', outcome: 'completed' }));
     case 'turn.started': {
       const { executionGeneration } = event;
       const started = { ...moment, executionGeneration: executionGeneration ?? 0 };

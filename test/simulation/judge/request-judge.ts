@@ -104,8 +104,9 @@ export class RequestJudge {
     );
     const prompt = active.find(({ id }) => id === promptMessageId)?.text;
     const lastUser = exchange.messages.findLast(({ role }) => role === 'user');
+    const isSteered = active.some(({ id, kind }) => kind === 'steer' && id > (promptMessageId ?? Infinity));
     verdict.hold(
-      prompt === undefined || lastUser?.text === prompt,
+      prompt === undefined || isSteered || lastUser?.text === prompt,
       'P10',
       () => `the newest user message of request ${exchange.number} is not its prompt`,
     );

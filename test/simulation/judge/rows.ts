@@ -14,6 +14,11 @@ export interface AdmissionRow {
   readonly revision: number;
   readonly status: string;
   readonly outcome: string | null;
+  readonly delivery: string;
+  /** What a steer is meant for. */
+  readonly steers: { readonly generation: number; readonly ifOver: string } | null;
+  /** The admission into whose turn a steer went. */
+  readonly mergedInto: string | null;
   readonly requestDigest: string;
   readonly payloadDigest: string;
   readonly ownerEpoch: number | null;
@@ -53,6 +58,13 @@ export interface TranscriptRow {
   readonly endReason: string | null;
 }
 
+/** A row of `approvals`. */
+export interface ApprovalRow {
+  readonly approvalId: string;
+  readonly admissionId: string;
+  readonly resolution: { readonly decision: string; readonly by: string } | null;
+}
+
 /** A row of `session_events`. */
 export interface EventRow {
   readonly seq: number;
@@ -61,9 +73,12 @@ export interface EventRow {
   readonly admissionId: string | null;
   readonly executionGeneration: number | null;
   /** Of `admission.queued`. */
-  readonly admission?: { readonly position: number };
+  readonly admission?: { readonly position: number; readonly delivery: string };
   /** Of `tool.started` and `tool.finished`. */
   readonly callId?: string;
+  /** Of `approval.requested` and `approval.resolved`. */
+  readonly approvalId?: string;
+  readonly decision?: string;
   /** Of `turn.settled`. */
   readonly outcome?: string;
   readonly failure?: { readonly reason: string } | null;
@@ -91,6 +106,8 @@ export interface StoreView {
   session(sessionId: string): SessionRow | null;
   admissions(sessionId: string): ReadonlyMap<string, AdmissionRow>;
   transcripts(sessionId: string): readonly TranscriptRow[];
+  /** Oldest first. */
+  approvals(sessionId: string): readonly ApprovalRow[];
   messages(transcriptId: string): ReadonlyMap<number, MessageRow>;
   events(sessionId: string): readonly EventRow[];
   /** The text of an admission's prompt. */
@@ -111,6 +128,9 @@ export interface JudgedLimits {
   readonly maxConcurrentTurns: number;
   readonly maxSteps: number;
   readonly maxAttempts: number;
+  /** Which calls wait for an approval: none, those on `b.txt`, all, or no call is allowed. */
+  readonly approvals: 'none' | 'some' | 'all' | 'never';
+  readonly maxOpenApprovals: number;
   readonly onOutage: 'hold' | 'continue';
   readonly onUnknown: 'hold' | 'discard';
   readonly windowTokens: number;

@@ -4,6 +4,7 @@ import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
+import { judgeApprovals } from './approval-judge.ts';
 import { judgeOpenCalls } from './tool-judge.ts';
 import { judgeTranscripts } from './transcripts.ts';
 
@@ -53,6 +54,7 @@ export class StoreJudge {
     judgeAdmissions(this.#books, change);
     judgeTranscripts(this.#books, change);
     judgeOpenCalls(this.#books, sessionId, events, admissions);
+    const approvals = judgeApprovals(this.#books, sessionId, events);
     this.#judgeMoments(sessionId, events, admissions);
     this.#remember(sessionId, after, admissions, endedAdmissions);
     const history = versions.get(sessionId) ?? new Map<number, SessionVersion>();
@@ -61,6 +63,7 @@ export class StoreJudge {
       row: after,
       open: new Map([...admissions].filter(([, row]) => row.status !== 'terminal')),
       activeIds: activeMessages(store, after.tipId).map(({ id }) => id),
+      approvalIds: [...approvals.keys()],
     });
   }
 
@@ -92,6 +95,7 @@ export class StoreJudge {
       if (event.type === 'turn.started') this.#judgeTurnOrder(moment, event);
       if (event.type === 'turn.settled') this.#judgeOutage(moment, event, events[index + 1]);
       moment = momentAfter(moment, event);
+      this.#judgeSteers(moment, event);
       past.push(moment);
     }
     for (const [admissionId, row] of rows) {
@@ -109,7 +113,7 @@ export class StoreJudge {
   /** An outage that would burn the prompts behind it holds them, where that is asked for; nothing else does. */
   #judgeOutage({ admissions, held }: Moment, settled: EventRow, next: EventRow | undefined): void {
     const { verdict, limits } = this.#books;
-    const waits = [...admissions.values()].some(({ status }) => status === 'queued');
+    const waits = [...admissions.values()].some(({ status, isSteer }) => status === 'queued' && !isSteer);
     const isOutage = outages.has(settled.failure?.reason ?? '');
     const mustHold = limits.onOutage === 'hold' && isOutage && waits && !held;
     const holds = next?.type === 'session.held' && next.hold?.reason.startsWith('outage') === true;
@@ -118,6 +122,14 @@ export class StoreJudge {
       'P6',
       () => `${settled.admissionId} failed: ${settled.failure?.reason}, and the queue ${holds ? 'is' : 'is not'} held`,
     );
+  }
+
+  /** A steer waits only while a turn runs: what ends the run gives it its fate first. */
+  #judgeSteers({ admissions }: Moment, { type }: EventRow): void {
+    if (type !== 'turn.settled' && type !== 'turn.lost' && type !== 'admission.requeued') return;
+    const runs = [...admissions.values()].some(({ status }) => status === 'started');
+    const left = [...admissions].find(([, { status, isSteer }]) => status === 'queued' && isSteer)?.[0];
+    this.#books.verdict.hold(runs || left === undefined, 'P5', () => `${left} waits for a turn that runs no more`);
   }
 
   /** The next turn is the one that waits at the lowest position, and nothing blocks it at that moment. */
@@ -129,6 +141,8 @@ export class StoreJudge {
       if (otherId === admissionId) continue;
       const occupies = other.status === 'started' || other.status === 'unknown';
       verdict.hold(!occupies, 'P3', () => `${admissionId} started behind ${otherId}, which is ${other.status}`);
+      const steers = other.status === 'queued' && other.isSteer;
+      verdict.hold(!steers, 'P5', () => `${admissionId} started while ${otherId} waits for a turn that is over`);
       const overtaken = other.status === 'queued' && other.position < position;
       verdict.hold(!overtaken, 'P3', () => `${admissionId} overtook ${otherId}`);
     }
@@ -165,7 +179,7 @@ export class StoreJudge {
 
 const outages = new Set(['auth', 'rate_limited', 'unavailable']);
 
-const terminalEvents = new Set(['admission.cancelled', 'turn.settled', 'turn.resolved']);
+const terminalEvents = new Set(['admission.cancelled', 'admission.merged', 'turn.settled', 'turn.resolved']);
 
 const nothingSeen: Seen = {
   row: null,

@@ -8,6 +8,8 @@ export interface JudgedCall {
   readonly process: ProcessView;
   readonly sessionId: string;
   readonly callId: string;
+  /** The file that it is about. */
+  readonly path: string;
   /** The turn that the process says it runs. */
   readonly turn: { readonly admissionId: string; readonly executionGeneration: number } | null;
 }
@@ -22,7 +24,7 @@ export class ToolJudge {
   }
 
   /** A call is made once for each intent in the log, and never before it is there. */
-  called({ process, sessionId, callId, turn }: JudgedCall): void {
+  called({ process, sessionId, callId, path, turn }: JudgedCall): void {
     const { verdict, store, stops } = this.#books;
     const generation = turn?.executionGeneration ?? 0;
     const key = `${turnKey(sessionId, generation)}/${callId}`;
@@ -33,11 +35,28 @@ export class ToolJudge {
       .filter((event) => isStart(event, callId) && event.executionGeneration === generation).length;
     verdict.hold(intents > 0, 'P4', () => `the call ${key} was made before its intent was durable`);
     verdict.hold(made <= intents, 'P4', () => `the call ${key} was made ${made} times for ${intents} intents`);
+    this.#judgeApproval({ key, made, path }, { sessionId, callId, generation });
     if (!isOwner(this.#books, process)) return;
     const row = store.admissions(sessionId).get(turn?.admissionId ?? '');
     verdict.hold(row?.boundary === 'tool', 'P4', () => `the call ${key} was made at boundary ${row?.boundary}`);
     const stopped = stops.has(turnKey(sessionId, generation));
     verdict.hold(!stopped, 'P5', () => `the call ${key} was made after its stop was acknowledged`);
+  }
+
+  /** A call that has to wait is made once for each durable answer that allows it. */
+  #judgeApproval(
+    { key, made, path }: { readonly key: string; readonly made: number; readonly path: string },
+    call: { readonly sessionId: string; readonly callId: string; readonly generation: number },
+  ): void {
+    const { verdict, store, limits } = this.#books;
+    verdict.hold(limits.approvals !== 'never', 'P4', () => `the call ${key} was made, and none is allowed`);
+    const waits = limits.approvals === 'all' || (limits.approvals === 'some' && path.startsWith('b'));
+    if (!waits) return;
+    const allowed = store.events(call.sessionId).filter(({ type, callId, executionGeneration, decision }) => {
+      const isOfCall = callId === call.callId && executionGeneration === call.generation;
+      return type === 'approval.resolved' && decision === 'approved' && isOfCall;
+    }).length;
+    verdict.hold(made <= allowed, 'P4', () => `the call ${key} was made ${made} times for ${allowed} approvals`);
   }
 }
 

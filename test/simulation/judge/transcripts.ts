@@ -170,6 +170,7 @@ function judgeClosing(books: Books, change: ContentChange): void {
   for (const row of admissionsAfter.values()) {
     const earlier = admissionsBefore.get(row.admissionId);
     if (row === earlier || row.status !== 'terminal' || row.promptMessageId === null) continue;
+    if (row.mergedInto !== null) continue; // It never was a turn.
     const active = activeMessages(store, after.tipId);
     const last = active.at(-1);
     const own = active.filter((message) => message.admissionId === row.admissionId);

@@ -537,8 +537,145 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/recover.ts',
-        from: `openToolCalls: openToolCalls(state.messages),`,
+        from: `openToolCalls: state.runningCalls.map(({ callId }) => callId),`,
         to: `openToolCalls: [],`,
+      },
+    ],
+  },
+  {
+    name: 'waiting-call-in-the-evidence',
+    within: 1000,
+    breaks: ['P5'],
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `openToolCalls: state.runningCalls.map(({ callId }) => callId),`,
+        to: `openToolCalls: [...state.runningCalls, ...state.approvals].map(({ callId }) => callId),`,
+      },
+    ],
+  },
+  {
+    name: 'call-made-before-its-approval',
+    within: 300,
+    breaks: ['P4'],
+    patches: [
+      {
+        file: 'core/use-cases/tool-step.ts',
+        from: `(await each.decision) === 'approved'`,
+        to: `(await Promise.resolve('approved')) === 'approved'`,
+      },
+    ],
+  },
+  {
+    name: 'approval-without-the-intent',
+    within: 300,
+    breaks: ['P4', 'bug'],
+    patches: [
+      {
+        file: 'core/domain/approval/resolve-approval.ts',
+        from: `? [admissionEvent(turn, { type: 'tool.started', callId, name })]`,
+        to: `? []`,
+      },
+    ],
+  },
+  {
+    name: 'second-answer-acknowledged',
+    within: 500,
+    breaks: ['P1'],
+    patches: [
+      {
+        file: 'core/use-cases/respond-approval.ts',
+        from: `if (resolution.by === by && resolution.decision === decision) {`,
+        to: `if (resolution.by !== 'gateway') {`,
+      },
+    ],
+  },
+  {
+    name: 'steer-merged-twice',
+    within: 1000,
+    breaks: ['P5', 'bug', 'P10'],
+    patches: [
+      {
+        file: 'core/use-cases/turn.ts',
+        from: `const sent = await this.#deps.sessions.send(this.#sessionId, command);`,
+        to: `const sent = await this.#deps.sessions.send(this.#sessionId, command);
+    await this.#deps.sessions.send(this.#sessionId, command);`,
+      },
+      {
+        file: 'core/domain/admission/steer.ts',
+        from: `merged.map(({ message }) => message),`,
+        to: `command.steers.map(({ message }) => message),`,
+      },
+    ],
+  },
+  {
+    name: 'steer-into-another-turn',
+    within: 1000,
+    breaks: ['P4', 'P5'],
+    patches: [
+      {
+        file: 'core/domain/admission/steer.ts',
+        from: `if (turn?.executionGeneration !== generation || turn.stopRequested !== null) {`,
+        to: `if (turn === undefined || turn.stopRequested !== null) {`,
+      },
+    ],
+  },
+  {
+    name: 'steer-forgotten-at-the-end',
+    within: 500,
+    breaks: ['P5'],
+    patches: [
+      {
+        file: 'core/domain/turn/settle.ts',
+        from: `[...messages, ...approvals, ...steers, settled, ...held]`,
+        to: `[...messages, ...approvals, settled, ...held]`,
+      },
+    ],
+  },
+  {
+    name: 'steer-forgotten-by-recovery',
+    within: 1000,
+    breaks: ['P5'],
+    patches: [{ file: 'core/domain/turn/recover.ts', from: `events.push(...endedSteers(state));`, to: '' }],
+  },
+  {
+    name: 'steers-not-joined',
+    within: 1000,
+    breaks: ['P10'],
+    patches: [
+      {
+        file: 'core/domain/transcript/assemble.ts',
+        from: `if (message.kind === 'steer' && before?.kind === 'steer')`,
+        to: `if (message.kind === 'steer' && before === undefined)`,
+      },
+    ],
+  },
+  {
+    name: 'approval-outlives-its-stop',
+    within: 500,
+    breaks: ['P4', 'P5', 'bug'],
+    patches: [
+      {
+        file: 'core/domain/turn/interrupt.ts',
+        from: `    ...closedApprovals(state, turn, { reason: 'stop_requested', by }, context),`,
+        to: '',
+      },
+      {
+        file: 'core/domain/turn/settle.ts',
+        from: `return accepted([...messages, ...approvals, settled, ...held], () => ({ outcome }));`,
+        to: `return accepted([...messages, settled, ...held], () => ({ outcome }));`,
+      },
+    ],
+  },
+  {
+    name: 'approval-left-open-by-recovery',
+    within: 500,
+    breaks: ['P5'],
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `events.push(...closedApprovals(state, turn, { reason: 'owner_lost', by: 'gateway' }, context));`,
+        to: '',
       },
     ],
   },

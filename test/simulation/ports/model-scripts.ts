@@ -118,7 +118,7 @@ const toolScripts: readonly ((ids: string, usage: Usage | null) => readonly Mode
   (ids, usage) => [
     { kind: 'text', text: `I look at ${ids}` },
     toolCall(`${ids}.0`),
-    toolCall(`${ids}.1`),
+    toolCall(`${ids}.1`, '{"path":"b.txt"}'),
     toolCall(`${ids}.2`, '{}', 'no_such_tool'),
     { kind: 'finish', finishReason: 'tool_calls', usage },
   ],
@@ -129,6 +129,11 @@ const toolScripts: readonly ((ids: string, usage: Usage | null) => readonly Mode
   ],
   (ids) => [toolCall(`${ids}.0`), { kind: 'fail', reason: 'unavailable' }],
   (ids) => [toolCall(`${ids}.0`), { kind: 'hang' }],
+  (ids, usage) => [
+    toolCall(`${ids}.1`, '{"path":"b.txt"}'),
+    toolCall(`${ids}.2`, '{"path":"b.txt"}'),
+    { kind: 'finish', finishReason: 'tool_calls', usage },
+  ],
 ];
 
 function summaryScript(number: number, overflow: boolean, decisions: Decisions): readonly ModelStep[] {

@@ -19,6 +19,9 @@ export function simulatedQueries(deps: {
     messagesBefore: (page) => twoEvents(`messages of ${page.transcriptId}`, () => queries.messagesBefore(page)),
     events: (page) => twoEvents(`events ${page.sessionId} ${page.afterSeq}`, () => queries.events(page)),
     counts: () => twoEvents('counts', () => queries.counts()),
+    findApproval: (sessionId, approvalId) =>
+      twoEvents(`find approval ${approvalId}`, () => queries.findApproval(sessionId, approvalId)),
+    openApprovals: (page) => twoEvents('open approvals', () => queries.openApprovals(page)),
     unknownAdmissions: (limit) => twoEvents('unknown admissions', () => queries.unknownAdmissions(limit)),
   };
 

@@ -9,6 +9,7 @@ export function viewOf(tables: MemoryTables): StoreView {
     session: (sessionId) => sessionRow(tables, sessionId),
     admissions: (sessionId) => tables.admissions.get(sessionId) ?? new Map(),
     transcripts: (sessionId) => [...tables.transcripts.values()].filter((row) => row.sessionId === sessionId),
+    approvals: (sessionId) => [...tables.approvals.values()].filter((row) => row.sessionId === sessionId),
     messages: (transcriptId) => tables.messages.get(transcriptId) ?? new Map(),
     events: (sessionId) => tables.events.get(sessionId) ?? [],
     prompt: (admissionId) => tables.payloads.get(admissionId)?.payload.text ?? null,

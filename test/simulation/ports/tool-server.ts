@@ -1,4 +1,4 @@
-import type { ToolDescriptor, ToolHost, ToolOutcome } from '../../../src/core/ports/tool-host.ts';
+import type { ToolCallRequest, ToolDescriptor, ToolHost, ToolOutcome } from '../../../src/core/ports/tool-host.ts';
 import type { Judge } from '../judge/judge.ts';
 import type { SimulatedClock } from '../world/simulated-clock.ts';
 import type { World } from '../world/world.ts';
@@ -53,16 +53,18 @@ export class ToolServer {
   hostFor(asker: Asker): ToolHost {
     return {
       list: () => this.#world.call(asker, 'list tools', () => [tool]),
-      call: ({ callId, sessionId }, signal) => this.#call(asker, sessionId, callId, signal),
+      call: (request, signal) => this.#call(asker, request, signal),
       health: () => [],
       close: () => Promise.resolve(),
     };
   }
 
-  #call(asker: Asker, sessionId: string, callId: string, signal: AbortSignal): Promise<ToolOutcome> {
+  #call(asker: Asker, request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { callId, sessionId, arguments: given } = request;
     this.#count += 1;
     const number = this.#count;
-    this.#judge.tools.called({ process: asker, sessionId, callId, turn: asker.turnOf(sessionId) });
+    const path = String(given['path']);
+    this.#judge.tools.called({ process: asker, sessionId, callId, path, turn: asker.turnOf(sessionId) });
     return new Promise((resolve, reject) => {
       const abort = (): void => this.#world.add(asker, 'tool call aborts', () => resolve(broken('aborted')));
       signal.addEventListener('abort', abort);

@@ -46,6 +46,9 @@ export interface FaultRates {
   readonly calm: number;
 }
 
+/** Beyond it nothing falls any more: where every start is killed, no history comes to rest. */
+const mostBlows = 100;
+
 /** Draws from a seed, and writes down what was drawn. */
 /** A storm of crashes that never ends lets no start come to its end, and says nothing but that. */
 const mostBlows = 60;

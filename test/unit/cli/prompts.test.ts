@@ -1,3 +1,4 @@
+import type { WireOpenApproval } from '../../../src/protocol/approval.ts';
 import { describe, expect, test } from 'vitest';
 import { temporaryHome } from '../config/temporary-home.ts';
 import { FakeGateway, Refused, type Script } from './fake-gateway.ts';
@@ -60,6 +61,71 @@ describe('wait', () => {
   });
 });
 
+const anApproval: WireOpenApproval = {
+  approval_id: 'p1',
+  session_id: 's1',
+  admission_id: 'a1',
+  execution_generation: 1,
+  message_id: 2,
+  call_id: 'call-1',
+  name: 'mail__send',
+  arguments: '{"to":"all"}',
+  options: ['approve', 'deny'],
+  requested_at: '2030-01-01T00:00:00.000Z',
+  expires_at: '2030-01-01T00:10:00.000Z',
+};
+
+describe('approvals', () => {
+  test('lists the calls that wait, of all sessions', async () => {
+    const { home, gateway } = await given({ 'approval.list': () => ({ approvals: [anApproval], more: false }) });
+
+    const { code, stdout } = await runCommand(['approvals', '--home', home]);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('mail__send {"to":"all"}');
+    expect(gateway.paramsOf('approval.list')).toEqual([{ limit: 200 }]);
+  });
+
+  test('says when none waits', async () => {
+    const { home } = await given({ 'approval.list': () => ({ approvals: [], more: false }) });
+
+    expect(await runCommand(['approvals', 's1', '--home', home])).toMatchObject({
+      stdout: 'No call waits for an approval.\n',
+    });
+  });
+});
+
+describe('respond', () => {
+  test('gives the answer that it was told to give', async () => {
+    const { home, gateway } = await given({
+      'approval.respond': () => ({
+        session_id: 's1',
+        approval_id: 'p1',
+        call_id: 'call-1',
+        name: 'mail__send',
+        resolution: { decision: 'denied', by: 'local', at: '2030-01-01T00:00:00.000Z' },
+        duplicate: false,
+      }),
+    });
+
+    expect(await runCommand(['respond', 's1', 'p1', '--deny', '--home', home])).toMatchObject({
+      code: 0,
+      stdout: 'mail__send was denied by local: it does not run, and the turn goes on without it.\n',
+    });
+    expect(gateway.paramsOf('approval.respond')).toEqual([{ session_id: 's1', approval_id: 'p1', answer: 'deny' }]);
+  });
+
+  test('without an answer gives none', async () => {
+    const { home, gateway } = await given({});
+
+    expect(await runCommand(['respond', 's1', 'p1', '--home', home])).toMatchObject({
+      code: 2,
+      stderr: 'Say --approve or --deny.\n',
+    });
+    expect(gateway.paramsOf('approval.respond')).toEqual([]);
+  });
+});
+
 describe('queue', () => {
   const prompts = [
     { ...aReceipt(lost), text: 'Send the mail\nto everybody' },
@@ -91,8 +157,24 @@ describe('queue', () => {
 
     const { stdout } = await runCommand(['queue', 's1', '--all', '--json', '--home', home]);
 
-    expect(documentOf(stdout)).toEqual({ session_id: 's1', prompts });
+    expect(documentOf(stdout)).toEqual({ session_id: 's1', prompts, approvals: [] });
     expect(gateway.paramsOf('prompt.list')).toMatchObject([{ include: 'all' }, { include: 'all', cursor: 'next' }]);
+  });
+
+  test('shows the calls that wait for an approval while a turn runs', async () => {
+    const { home, gateway } = await given({
+      'prompt.list': () => ({
+        session_id: 's1',
+        prompts: [{ ...aReceipt({ status: 'started' }), text: 'Send the mail' }],
+        next_cursor: null,
+      }),
+      'approval.list': () => ({ approvals: [anApproval], more: false }),
+    });
+
+    const { stdout } = await runCommand(['queue', 's1', '--home', home]);
+
+    expect(stdout).toContain('mail__send {"to":"all"}');
+    expect(gateway.paramsOf('approval.list')).toEqual([{ session_id: 's1', limit: 200 }]);
   });
 
   test('says when it is empty', async () => {

@@ -35,7 +35,20 @@ describe('a command line that is not understood', () => {
 });
 
 describe('--help', () => {
-  const commands = ['serve', 'status', 'send', 'queue', 'resolve', 'interrupt', 'sessions', 'show', 'wait', 'demo'];
+  const commands = [
+    'serve',
+    'status',
+    'send',
+    'queue',
+    'approvals',
+    'respond',
+    'resolve',
+    'interrupt',
+    'sessions',
+    'show',
+    'wait',
+    'demo',
+  ];
 
   test.each([...commands.map((name) => [name]), ['config', 'check']])(
     'of %s %s goes to stdout with examples and ends with 0',

@@ -58,6 +58,10 @@ const events = {
     payload: { input_id: 'input-1', sequence: 1, position: 1_048_576, retry_of: 'admission-0' },
   },
   'admission.cancelled': { body: { type: 'admission.cancelled' }, payload: {} },
+  'admission.merged': {
+    body: { type: 'admission.merged', into: 'admission-1', messageId: 7 },
+    payload: { into: 'admission-1', message_id: 7 },
+  },
   'admission.requeued': { body: { type: 'admission.requeued', requeueCount: 2 }, payload: { requeue_count: 2 } },
   'tool.started': {
     body: { type: 'tool.started', callId: 'c1', name: 'look' },
@@ -66,6 +70,44 @@ const events = {
   'tool.finished': {
     body: { type: 'tool.finished', callId: 'c1', name: 'look', result: 'answered' },
     payload: { call_id: 'c1', name: 'look', result: 'answered' },
+  },
+  'approval.requested': {
+    body: {
+      type: 'approval.requested',
+      approvalId: 'approval-1',
+      messageId: 2,
+      callId: 'c1',
+      name: 'look',
+      options: ['approve', 'deny'],
+      expiresAt: anInstant,
+    },
+    payload: {
+      approval_id: 'approval-1',
+      message_id: 2,
+      call_id: 'c1',
+      name: 'look',
+      options: ['approve', 'deny'],
+      expires_at: anInstant,
+    },
+  },
+  'approval.resolved': {
+    body: {
+      type: 'approval.resolved',
+      approvalId: 'approval-1',
+      callId: 'c1',
+      name: 'look',
+      decision: 'closed',
+      by: 'local',
+      reason: 'stop_requested',
+    },
+    payload: {
+      approval_id: 'approval-1',
+      call_id: 'c1',
+      name: 'look',
+      decision: 'closed',
+      by: 'local',
+      reason: 'stop_requested',
+    },
   },
   'turn.started': { body: { type: 'turn.started' }, payload: {} },
   'message.appended': {

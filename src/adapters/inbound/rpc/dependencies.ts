@@ -1,6 +1,8 @@
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
+import type { RespondApproval } from '../../../core/use-cases/respond-approval.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
+import type { SteerPrompt } from '../../../core/use-cases/steer-prompt.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
 import type { SubmitPrompt } from '../../../core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../../../core/use-cases/subscribe.ts';
@@ -20,6 +22,8 @@ export interface RpcDependencies {
   readonly sessions: Sessions;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly steerPrompt: SteerPrompt;
+  readonly respondApproval: RespondApproval;
   readonly readSnapshot: ReadSnapshot;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;

@@ -3,6 +3,7 @@ import { fieldProblems } from '../../../protocol/field-problems.ts';
 import { findMethod } from '../../../protocol/registry.ts';
 import { failed } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { makeApprovalHandlers } from './approval-handlers.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { makeGatewayHandlers } from './gateway-handlers.ts';
 import type { Call, Handlers } from './handler.ts';
@@ -25,6 +26,7 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
   const handlers: Handlers = {
     ...makeSessionHandlers(deps),
     ...makePromptHandlers(deps),
+    ...makeApprovalHandlers(deps),
     ...makeGatewayHandlers(deps),
   };
 

@@ -3,7 +3,7 @@ import type { LiveEvent } from '../../../core/ports/event-hub.ts';
 import type { DurableWireEvent, LiveWireEvent } from '../../../protocol/events.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import { bareMessageToWire, messageToWire } from './message-to-wire.ts';
-import { evidenceToWire, failureToWire, resolutionToWire, usageToWire } from './receipt-to-wire.ts';
+import { evidenceToWire, failureToWire, resolutionToWire, steersToWire, usageToWire } from './receipt-to-wire.ts';
 
 export function eventToWire(event: SessionEvent): DurableWireEvent {
   const header = {
@@ -56,12 +56,29 @@ function bodyToWire(event: SessionEvent): Body {
       return { type: event.type, payload: { call_id: event.callId, name: event.name } };
     case 'tool.finished':
       return { type: event.type, payload: { call_id: event.callId, name: event.name, result: event.result } };
+    case 'approval.requested': {
+      const { approvalId, callId, name, messageId, options, expiresAt } = event;
+      const payload = { approval_id: approvalId, call_id: callId, name, message_id: messageId };
+      return { type: event.type, payload: { ...payload, options: [...options], expires_at: expiresAt } };
+    }
+    case 'approval.resolved': {
+      const { approvalId, callId, name, decision, by, reason } = event;
+      const payload = { approval_id: approvalId, call_id: callId, name, decision, by };
+      return { type: event.type, payload: { ...payload, ...(reason === null ? {} : { reason }) } };
+    }
     case 'admission.queued': {
       const { inputId, seq, position } = event.admission;
       const retry = event.payloadFrom === undefined ? {} : { retry_of: event.payloadFrom };
-      return { type: event.type, payload: { input_id: inputId, sequence: seq, position, ...retry } };
+      const steers = steersToWire(event.admission);
+      return { type: event.type, payload: { input_id: inputId, sequence: seq, position, ...retry, ...steers } };
     }
     case 'admission.cancelled':
+      return {
+        type: event.type,
+        payload: event.failure === undefined ? {} : { failure: failureToWire(event.failure) },
+      };
+    case 'admission.merged':
+      return { type: event.type, payload: { into: event.into, message_id: event.messageId } };
     case 'turn.started':
       return { type: event.type, payload: {} };
     case 'admission.requeued':

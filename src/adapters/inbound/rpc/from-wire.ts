@@ -21,7 +21,10 @@ export function createInputFromWire(params: ParsedParamsOf<'session.create'>, pr
 }
 
 /** The same content always gives the same payload, key by key, for its digest is the prompt's identity. */
-export function payloadFromWire({ text, parts }: ParsedParamsOf<'prompt.submit'>): PromptPayload {
+export function payloadFromWire({
+  text,
+  parts,
+}: Pick<ParsedParamsOf<'prompt.submit'>, 'text' | 'parts'>): PromptPayload {
   if (parts === undefined) return { text: text ?? '', parts: null };
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const [first] = texts;

@@ -48,8 +48,16 @@ export function makePromptWait(deps: {
 }
 
 function mayEndAWait({ type }: SessionEvent): boolean {
-  return type === 'turn.settled' || type === 'turn.lost' || type === 'turn.resolved' || type === 'admission.cancelled';
+  return endings.has(type);
 }
+
+const endings: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'turn.settled',
+  'turn.lost',
+  'turn.resolved',
+  'admission.cancelled',
+  'admission.merged',
+]);
 
 /** Over after so many milliseconds, or at once when the caller has gone. */
 function startTimer(

@@ -1,4 +1,4 @@
-import type { Evidence, Resolution } from '../../../core/domain/admission/admission.ts';
+import type { Admission, Evidence, Resolution } from '../../../core/domain/admission/admission.ts';
 import type { Receipt } from '../../../core/domain/admission/receipt.ts';
 import type { Failure } from '../../../core/domain/model/failure.ts';
 import type { Usage } from '../../../core/domain/model/usage.ts';
@@ -22,10 +22,21 @@ export function receiptToWire({ admission, ahead, duplicate, blockedBy }: Receip
     ...(admission.evidence === null ? {} : { evidence: evidenceToWire(admission.evidence) }),
     ...(admission.resolution === null ? {} : { resolution: resolutionToWire(admission.resolution) }),
     ...(admission.retriedBy === null ? {} : { retried_by: admission.retriedBy }),
+    ...steersToWire(admission),
+    ...(admission.mergedInto === null ? {} : { merged_into: admission.mergedInto }),
     accepted_at: admission.acceptedAt,
     ...(admission.startedAt === null ? {} : { started_at: admission.startedAt }),
     ...(admission.settledAt === null ? {} : { settled_at: admission.settledAt }),
   };
+}
+
+/** What a steer is, beyond what every admission is. */
+export function steersToWire({
+  delivery,
+  steers,
+}: Admission): Pick<WireReceipt, 'delivery' | 'steers_generation' | 'if_over'> {
+  if (steers === null) return {};
+  return { delivery, steers_generation: steers.generation, if_over: steers.ifOver };
 }
 
 export function failureToWire(failure: Failure): WireFailure {

@@ -1,6 +1,7 @@
 import type { Refusal, RefusalReason } from '../../../core/domain/session/refusal.ts';
 import type { Sent } from '../../../core/use-cases/sessions.ts';
 import type { ErrorReason } from '../../../protocol/errors.ts';
+import { approvalResolutionToWire } from './approval-to-wire.ts';
 import { failed, result } from './answer.ts';
 import type { Answer, ErrorDetails } from './answer.ts';
 import { receiptToWire } from './receipt-to-wire.ts';
@@ -23,6 +24,7 @@ const wireReasons = {
   not_unknown: 'not_unknown',
   not_queued: 'not_queued',
   turn_over: 'turn_over',
+  approval_closed: 'approval_closed',
   queue_full: 'queue_full',
   draining: 'draining',
   not_claimable: 'internal',
@@ -78,6 +80,8 @@ function detailsOf(refusal: Refusal): ErrorDetails {
     case 'stale_generation':
     case 'turn_over':
       return { execution_generation: refusal.executionGeneration };
+    case 'approval_closed':
+      return refusal.approval === null ? {} : { resolution: approvalResolutionToWire(refusal.approval.resolution) };
     case 'queue_full':
       return { limit: refusal.limit, retry_after_ms: retryAfterMs };
     case 'draining':

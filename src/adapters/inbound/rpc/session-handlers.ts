@@ -2,8 +2,9 @@ import { blockersOf } from '../../../core/domain/session/state.ts';
 import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
-import { createInputFromWire } from './from-wire.ts';
+import { createInputFromWire, payloadFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
+import { receiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
 import { makeSessionEventHandlers } from './session-event-handlers.ts';
@@ -63,6 +64,18 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
         admission_id: admissionId,
         execution_generation: executionGeneration,
       }));
+    },
+
+    'session.steer': async (params, { principal }) => {
+      const sent = await deps.steerPrompt({
+        sessionId: params.session_id,
+        principalId: principal.principalId,
+        inputId: params.input_id,
+        payload: payloadFromWire(params),
+        executionGeneration: params.execution_generation,
+        ifOver: params.if_over,
+      });
+      return answerOf(sent, receiptToWire);
     },
 
     'session.hold': async ({ session_id, reason, until }, { principal }) => {

@@ -15,8 +15,9 @@ import type {
   WireSessionSummary,
   WireSnapshot,
 } from '../../../protocol/snapshot.ts';
+import { openApprovalsToWire } from './approval-to-wire.ts';
 import { messageToWire } from './message-to-wire.ts';
-import { evidenceToWire } from './receipt-to-wire.ts';
+import { evidenceToWire, steersToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
 /* A snapshot is one frame, so all its texts together have a limit. */
@@ -39,7 +40,7 @@ export function snapshotToWire(
     pending: pendingToWire(state, snapshot.pending),
     running: runningToWire(startedAdmission(state)),
     partial: partial === null ? null : partialToWire(partial),
-    approvals: [],
+    approvals: openApprovalsToWire(snapshot.approvals),
     hold: state.hold === null ? null : holdToWire(state.hold),
     blocked_by: [...blockersOf(state)],
     revision: state.revision,
@@ -139,6 +140,7 @@ function pendingToWire(state: SessionState, pending: readonly AdmissionWithPaylo
     revision: admission.revision,
     execution_generation: admission.executionGeneration,
     boundary: admission.boundary,
+    ...steersToWire(admission),
     ...(admission.evidence === null ? {} : { evidence: evidenceToWire(admission.evidence) }),
   }));
 }

@@ -9,9 +9,11 @@ import type {
   SessionPage,
   SessionQueries,
   SessionSummary,
+  StoredApproval,
   StoreCounts,
 } from '../../../core/ports/session-queries.ts';
 import type { MemoryStore } from './memory-store.ts';
+import type { ApprovalRow } from './memory-tables.ts';
 
 /** Reads the store that a `MemoryLedger` writes. */
 export class MemoryQueries implements SessionQueries {
@@ -82,6 +84,29 @@ export class MemoryQueries implements SessionQueries {
       .filter((admission) => admission.status === 'unknown');
     const oldestFirst = unknown.sort((a, b) => a.seq - b.seq);
     return oldestFirst.slice(0, limit).map((admission) => this.#withPayload(admission));
+  }
+
+  async findApproval(sessionId: string, approvalId: string): Promise<StoredApproval | null> {
+    const row = this.#store.approvals().find((each) => each.approvalId === approvalId && each.sessionId === sessionId);
+    return row === undefined ? null : this.#withArguments(row);
+  }
+
+  async openApprovals(page: {
+    of: { sessionId: string } | { principalId: string };
+    limit: number;
+  }): Promise<readonly StoredApproval[]> {
+    const { of } = page;
+    const isMeant = ({ sessionId }: ApprovalRow): boolean =>
+      'sessionId' in of
+        ? sessionId === of.sessionId
+        : this.#store.load(sessionId)?.profile.principalId === of.principalId;
+    const open = this.#store.approvals().filter((row) => row.resolution === null && isMeant(row));
+    return open.slice(0, page.limit).map((row) => this.#withArguments(row));
+  }
+
+  #withArguments(row: ApprovalRow): StoredApproval {
+    const call = this.#store.message(row.messageId)?.toolCalls.find(({ id }) => id === row.callId);
+    return { ...row, arguments: call?.arguments ?? null };
   }
 
   #summary(state: SessionState): SessionSummary {

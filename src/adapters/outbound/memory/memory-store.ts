@@ -14,7 +14,7 @@ import type {
 } from '../../../core/ports/ledger.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { cloneTables, compositeKey, emptyTables } from './memory-tables.ts';
-import type { MemoryTables, TranscriptRow } from './memory-tables.ts';
+import type { ApprovalRow, MemoryTables, TranscriptRow } from './memory-tables.ts';
 import { projectEvent } from './project-event.ts';
 import { storedForm } from './stored-form.ts';
 import { UndoLog } from './undo-log.ts';
@@ -103,6 +103,11 @@ export class MemoryStore {
 
   findCreated(key: { readonly principalId: string; readonly requestId: string }): CreatedSession | null {
     return this.#tables.created.get(compositeKey(key.principalId, key.requestId)) ?? null;
+  }
+
+  /** The requests for approval of all sessions, oldest first. */
+  approvals(): readonly ApprovalRow[] {
+    return [...this.#tables.approvals.values()];
   }
 
   payload(admissionId: string): StoredPayload | null {

@@ -1,4 +1,5 @@
 import type { Admission } from '../../../core/domain/admission/admission.ts';
+import type { Approval, ApprovalResolution } from '../../../core/domain/approval/approval.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
@@ -18,6 +19,8 @@ export interface MemoryTables {
   readonly admissions: Map<string, Map<string, Admission>>;
   /** By admission id. */
   readonly payloads: Map<string, StoredPayload>;
+  /** By approval id, oldest first; closed ones stay for ever. */
+  readonly approvals: Map<string, ApprovalRow>;
   readonly transcripts: Map<string, TranscriptRow>;
   /** By transcript id, then message id. */
   readonly messages: Map<string, Map<number, MessageRow>>;
@@ -42,6 +45,11 @@ export interface TranscriptRow {
   readonly endReason: 'compression' | null;
 }
 
+export interface ApprovalRow extends Approval {
+  readonly sessionId: string;
+  readonly resolution: ApprovalResolution | null;
+}
+
 export interface MessageRow {
   readonly message: Message;
   /** Whether the message is part of its transcript, or was retired or hidden. */
@@ -56,6 +64,7 @@ export function emptyTables(storeId: string): MemoryTables {
     events: new Map(),
     admissions: new Map(),
     payloads: new Map(),
+    approvals: new Map(),
     transcripts: new Map(),
     messages: new Map(),
     admissionByInput: new Map(),
@@ -75,6 +84,7 @@ export function cloneTables(tables: MemoryTables): MemoryTables {
     events: mapValues(tables.events, (events) => [...events]),
     admissions: mapValues(tables.admissions, (rows) => new Map(rows)),
     payloads: new Map(tables.payloads),
+    approvals: new Map(tables.approvals),
     transcripts: new Map(tables.transcripts),
     messages: mapValues(tables.messages, (rows) => new Map(rows)),
     admissionByInput: new Map(tables.admissionByInput),

@@ -1,6 +1,6 @@
 import type { Admission } from '../../../core/domain/admission/admission.ts';
 import { invariant } from '../../../core/domain/invariant.ts';
-import { endedAdmissions } from '../../../core/domain/session/evolve.ts';
+import { endedAdmissions, requestedApproval } from '../../../core/domain/session/evolve.ts';
 import type { CarriedMessage, SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
@@ -43,9 +43,14 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
       return deactivate(tables, undo, event.hidden);
     case 'compression.completed':
       return compress(tables, undo, event);
+    case 'approval.requested':
+      return requestApproval(tables, undo, event);
+    case 'approval.resolved':
+      return resolveApproval(tables, undo, event);
     case 'session.held':
     case 'session.released':
     case 'admission.cancelled':
+    case 'admission.merged':
     case 'admission.requeued':
     case 'turn.started':
     case 'tool.started':
@@ -82,6 +87,19 @@ function queueAdmission(tables: MemoryTables, undo: UndoLog, event: EventOf<'adm
   const payload = event.payload ?? tables.payloads.get(event.payloadFrom ?? '')?.payload;
   invariant(payload !== undefined, 'an admission comes with its payload');
   undo.put(tables.payloads, admissionId, frozenCopy({ payload, payloadDigest }));
+}
+
+function requestApproval(tables: MemoryTables, undo: UndoLog, event: EventOf<'approval.requested'>): void {
+  invariant(!tables.approvals.has(event.approvalId), 'an approval id is used once');
+  const row = { ...requestedApproval(event), sessionId: event.sessionId, resolution: null };
+  undo.put(tables.approvals, event.approvalId, frozenCopy(row));
+}
+
+function resolveApproval(tables: MemoryTables, undo: UndoLog, event: EventOf<'approval.resolved'>): void {
+  const { approvalId, decision, by, reason, at } = event;
+  const row = tables.approvals.get(approvalId);
+  invariant(row?.resolution === null, 'an approval is resolved once');
+  undo.put(tables.approvals, approvalId, frozenCopy({ ...row, resolution: { decision, by, reason, at } }));
 }
 
 function compress(tables: MemoryTables, undo: UndoLog, event: EventOf<'compression.completed'>): void {

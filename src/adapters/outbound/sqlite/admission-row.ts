@@ -4,6 +4,7 @@ import type {
   AdmissionStatus,
   Boundary,
   Delivery,
+  SteerTarget,
 } from '../../../core/domain/admission/admission.ts';
 import { fromJson, toJson } from './json-column.ts';
 
@@ -33,6 +34,9 @@ export interface AdmissionRow {
   readonly request_digest: string;
   readonly payload_digest: string;
   readonly retried_by: string | null;
+  readonly steers_generation: number | null;
+  readonly if_over: string | null;
+  readonly merged_into: string | null;
   readonly resolution: string | null;
   readonly evidence: string | null;
   readonly failure: string | null;
@@ -41,7 +45,7 @@ export interface AdmissionRow {
 export const admissionColumns = `seq, admission_id, request_id, target_session_id, principal_id, position, revision,
   status, outcome, delivery, owner_epoch, execution_generation, boundary, step, requeue_count, prompt_message_id,
   stop_requested_by, stop_requested_at, accepted_at, started_at, settled_at, request_digest, payload_digest, retried_by,
-  resolution, evidence, failure`;
+  resolution, evidence, failure, steers_generation, if_over, merged_into`;
 
 export function admissionFromRow(row: AdmissionRow): Admission {
   return {
@@ -55,6 +59,8 @@ export function admissionFromRow(row: AdmissionRow): Admission {
     status: row.status as AdmissionStatus, // written by `admissionToRow`, like the other unions
     outcome: row.outcome as AdmissionOutcome | null,
     delivery: row.delivery as Delivery,
+    steers: steerTargetFrom(row),
+    mergedInto: row.merged_into,
     requestDigest: row.request_digest,
     payloadDigest: row.payload_digest,
     ownerEpoch: row.owner_epoch,
@@ -72,6 +78,11 @@ export function admissionFromRow(row: AdmissionRow): Admission {
     startedAt: row.started_at,
     settledAt: row.settled_at,
   };
+}
+
+function steerTargetFrom({ steers_generation: generation, if_over: ifOver }: AdmissionRow): SteerTarget | null {
+  if (generation === null || ifOver === null) return null;
+  return { generation, ifOver: ifOver as SteerTarget['ifOver'] };
 }
 
 function stopRequestFrom(row: AdmissionRow): Admission['stopRequested'] {
@@ -105,6 +116,9 @@ export function admissionToRow(admission: Admission): AdmissionRow {
     request_digest: admission.requestDigest,
     payload_digest: admission.payloadDigest,
     retried_by: admission.retriedBy,
+    steers_generation: admission.steers?.generation ?? null,
+    if_over: admission.steers?.ifOver ?? null,
+    merged_into: admission.mergedInto,
     resolution: toJson(admission.resolution),
     evidence: toJson(admission.evidence),
     failure: toJson(admission.failure),

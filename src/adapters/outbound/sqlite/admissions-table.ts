@@ -10,14 +10,14 @@ const insertSql = `INSERT INTO session_admissions (${admissionColumns}, payload)
   @seq, @admission_id, @request_id, @target_session_id, @principal_id, @position, @revision, @status, @outcome,
   @delivery, @owner_epoch, @execution_generation, @boundary, @step, @requeue_count, @prompt_message_id,
   @stop_requested_by, @stop_requested_at, @accepted_at, @started_at, @settled_at, @request_digest, @payload_digest,
-  @retried_by, @resolution, @evidence, @failure, @payload)`;
+  @retried_by, @resolution, @evidence, @failure, @steers_generation, @if_over, @merged_into, @payload)`;
 
 /** Everything that a step of an admission's life may change. Its identity is not among it, nor is its place. */
 const updateLifeSql = `UPDATE session_admissions SET revision = @revision, status = @status, outcome = @outcome,
   owner_epoch = @owner_epoch, execution_generation = @execution_generation, boundary = @boundary, step = @step,
   requeue_count = @requeue_count, prompt_message_id = @prompt_message_id, stop_requested_by = @stop_requested_by,
   stop_requested_at = @stop_requested_at, started_at = @started_at, settled_at = @settled_at,
-  retried_by = @retried_by, resolution = @resolution, evidence = @evidence, failure = @failure
+  delivery = @delivery, merged_into = @merged_into, retried_by = @retried_by, resolution = @resolution, evidence = @evidence, failure = @failure
   WHERE admission_id = @admission_id`;
 
 /** What a message of its turn changes: no index holds these columns, so that a step writes only the row. */

@@ -9,9 +9,10 @@ import type { Admission, PromptPayload } from '../../../core/domain/admission/ad
 import { invariant } from '../../../core/domain/invariant.ts';
 import { completeCompression, failCompression } from '../../../core/domain/lineage/lineage.ts';
 import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts';
-import { endedAdmission } from '../../../core/domain/session/evolve.ts';
+import { endedAdmission, requestedApproval } from '../../../core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
+import type { ApprovalsTable } from './approvals-table.ts';
 import type { AdmissionsTable } from './admissions-table.ts';
 import type { CompressionsTable } from './compressions-table.ts';
 import type { MessagesTable } from './messages-table.ts';
@@ -26,6 +27,7 @@ export interface ProjectedTables {
   readonly admissions: AdmissionsTable;
   readonly compressions: CompressionsTable;
   readonly toolCalls: ToolCallsTable;
+  readonly approvals: ApprovalsTable;
 }
 
 /**
@@ -55,7 +57,12 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
       return startCall(tables, event);
     case 'tool.finished':
       return tables.toolCalls.finish({ ...event, status: event.result });
+    case 'approval.requested':
+      return tables.approvals.request(event.sessionId, requestedApproval(event));
+    case 'approval.resolved':
+      return tables.approvals.resolve(event.approvalId, event);
     case 'admission.cancelled':
+    case 'admission.merged':
       return changeAdmission(tables, event, (admission) => endedAdmission(admission, event));
     case 'turn.resolved':
       tables.toolCalls.abandon(event.sessionId, event.at);

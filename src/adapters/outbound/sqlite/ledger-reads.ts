@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Ledger } from '../../../core/ports/ledger.ts';
 import { AdmissionsTable } from './admissions-table.ts';
+import { ApprovalsTable } from './approvals-table.ts';
 import { MessagesTable } from './messages-table.ts';
 import { SessionsTable } from './sessions-table.ts';
 import { ToolCallsTable } from './tool-calls-table.ts';
@@ -28,6 +29,7 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
   const messages = new MessagesTable(db);
   const admissions = new AdmissionsTable(db);
   const toolCalls = new ToolCallsTable(db);
+  const approvals = new ApprovalsTable(db);
   const unfinished = db.prepare<[], string>(unfinishedSql).pluck();
   return {
     load(sessionId) {
@@ -38,6 +40,7 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
         messages: messages.metas(head.lineage.tipId),
         open: admissions.open(sessionId),
         runningCalls: toolCalls.running(sessionId),
+        approvals: approvals.open(sessionId),
       };
     },
     sessionOf: (transcriptId) => sessions.rootOf(transcriptId),

@@ -181,8 +181,39 @@ const tally = `
   UPDATE runtime_epoch SET events = (SELECT count(*) FROM session_events);
 `;
 
+/** Requests for approval, one row for each, for ever. A row without a decision is open. */
+const approvals = `
+  CREATE TABLE approvals (
+    number INTEGER PRIMARY KEY, -- the order of the requests
+    approval_id TEXT NOT NULL UNIQUE,
+    session_id TEXT NOT NULL REFERENCES sessions (id), -- always the root
+    admission_id TEXT NOT NULL,
+    execution_generation INTEGER NOT NULL,
+    message_id INTEGER NOT NULL, -- the message that asks for the call
+    call_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    options TEXT NOT NULL,
+    requested_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    decision TEXT,
+    decided_by TEXT,
+    reason TEXT,
+    decided_at TEXT
+  ) STRICT;
+  -- Both hold open requests only.
+  CREATE INDEX approvals_open ON approvals (session_id) WHERE decision IS NULL;
+  CREATE INDEX approvals_waiting ON approvals (decision) WHERE decision IS NULL;
+`;
+
+/** What a steer is meant for, what becomes of it when that turn is over, and the admission into whose turn it went. */
+const steers = `
+  ALTER TABLE session_admissions ADD COLUMN steers_generation INTEGER;
+  ALTER TABLE session_admissions ADD COLUMN if_over TEXT;
+  ALTER TABLE session_admissions ADD COLUMN merged_into TEXT;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally];
+const migrations: readonly string[] = [initialSchema, tally, approvals, steers];
 
 export const schemaVersion = migrations.length;
 

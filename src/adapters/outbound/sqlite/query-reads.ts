@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
+import { makeApprovalReads } from './approvals-table.ts';
 import { makeAdmissionLists } from './admission-lists.ts';
 import { AdmissionsTable } from './admissions-table.ts';
 import { EventsTable } from './events-table.ts';
@@ -19,6 +20,7 @@ export function makeQueryReads(db: Database.Database): QueryReads {
   return {
     ...makeSessionLists(db),
     ...makeAdmissionLists(db),
+    ...makeApprovalReads(db),
     counts: makeStoreCounts(db),
     messagesBefore({ transcriptId, before, limit }) {
       const newestFirst = messages.before(transcriptId, before ?? Number.MAX_SAFE_INTEGER, limit + 1);

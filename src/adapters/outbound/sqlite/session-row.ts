@@ -3,7 +3,7 @@ import type { Hold, SessionProfile, SessionState, UsageAnchor } from '../../../c
 import { fromJsonList } from './json-column.ts';
 
 /** A session without its messages and its admissions. */
-export type SessionHead = Omit<SessionState, 'messages' | 'open' | 'runningCalls'>;
+export type SessionHead = Omit<SessionState, 'messages' | 'open' | 'runningCalls' | 'approvals'>;
 
 /** The columns of a root row that `session.create` fixes. Those that a child lacks are never NULL on a root row. */
 export interface ProfileRow {

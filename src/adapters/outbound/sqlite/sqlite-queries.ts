@@ -11,5 +11,7 @@ export function makeSqliteQueries(read: ReadCall): SessionQueries {
     events: (page) => read('events', page),
     counts: () => read('counts'),
     unknownAdmissions: (limit) => read('unknownAdmissions', limit),
+    findApproval: (sessionId, approvalId) => read('findApproval', sessionId, approvalId),
+    openApprovals: (page) => read('openApprovals', page),
   };
 }

@@ -3,6 +3,7 @@ import { invariant } from '../../../core/domain/invariant.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { AppendRequest, AppendResult, Ownership } from '../../../core/ports/ledger.ts';
 import { AdmissionsTable } from './admissions-table.ts';
+import { ApprovalsTable } from './approvals-table.ts';
 import { CompressionsTable } from './compressions-table.ts';
 import { ToolCallsTable } from './tool-calls-table.ts';
 import { EpochTable } from './epoch-table.ts';
@@ -43,6 +44,7 @@ export class SqliteStore {
       admissions: new AdmissionsTable(db),
       compressions: new CompressionsTable(db),
       toolCalls: new ToolCallsTable(db),
+      approvals: new ApprovalsTable(db),
     };
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {

@@ -124,6 +124,8 @@ function freshFields(admission: AdmissionIdentity): Omit<Admission, keyof Admiss
     status: 'queued',
     outcome: null,
     delivery: 'queue',
+    steers: null,
+    mergedInto: null,
     payloadDigest: admission.requestDigest,
     ownerEpoch: null,
     executionGeneration: null,

@@ -28,7 +28,7 @@ const impossibilities: readonly string[] = [
    WHERE status <> 'terminal' AND EXISTS (
      SELECT 1 FROM session_events AS event
      WHERE event.session_id = admission.target_session_id AND event.admission_id = admission.admission_id
-       AND event.type IN ('turn.settled', 'turn.resolved', 'admission.cancelled'))`,
+       AND event.type IN ('turn.settled', 'turn.resolved', 'admission.cancelled', 'admission.merged'))`,
 ];
 
 /**

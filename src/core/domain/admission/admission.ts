@@ -6,6 +6,12 @@ export type AdmissionStatus = 'queued' | 'started' | 'unknown' | 'terminal';
 export type AdmissionOutcome = 'completed' | 'failed' | 'interrupted' | 'cancelled';
 export type Delivery = 'queue' | 'steer';
 
+/** What a steer is meant for, and what becomes of it when that turn is over before its next step. */
+export interface SteerTarget {
+  readonly generation: number;
+  readonly ifOver: 'cancel' | 'queue';
+}
+
 /** The furthest point that a started turn may have passed. It is durable before it is crossed. */
 export type Boundary = 'none' | 'model' | 'tool';
 
@@ -52,7 +58,12 @@ export interface Admission {
   readonly revision: number;
   readonly status: AdmissionStatus;
   readonly outcome: AdmissionOutcome | null;
+  /** `steer` until its turn is over: then it waits like every other prompt, or is cancelled. */
   readonly delivery: Delivery;
+  /** Null for a prompt that was never a steer. */
+  readonly steers: SteerTarget | null;
+  /** The admission into whose turn a steer's text went. */
+  readonly mergedInto: string | null;
   readonly requestDigest: string;
   readonly payloadDigest: string;
   readonly ownerEpoch: number | null;
@@ -99,8 +110,26 @@ export function requestStop(a: Admission, stop: { by: string; at: string }): Adm
   return { ...a, stopRequested: stop };
 }
 
-/** Back to its own place: the start was lost before anything was sent. */
+/** Its text is in the turn, as this message. */
+export function mergeAdmission(a: Admission, merge: { into: string; messageId: number; at: string }): Admission {
+  invariant(a.status === 'queued' && a.delivery === 'steer', 'only a steer that waits is merged');
+  const { into, messageId, at } = merge;
+  return {
+    ...a,
+    status: 'terminal',
+    outcome: 'completed',
+    mergedInto: into,
+    promptMessageId: messageId,
+    settledAt: at,
+  };
+}
+
+/** Back to its own place: the start was lost before anything was sent, or the turn that it was to steer is over. */
 export function requeueAdmission(a: Admission): Admission {
+  if (a.delivery === 'steer') {
+    invariant(a.status === 'queued', 'a steer never starts');
+    return { ...a, delivery: 'queue' };
+  }
   invariant(a.status === 'started' && a.boundary === 'none', 'only a start at boundary none is requeued');
   return {
     ...a,
@@ -142,9 +171,9 @@ export function resolveAdmission(a: Admission, resolution: Resolution, retriedBy
   return { ...a, status: 'terminal', outcome: 'interrupted', resolution, retriedBy, settledAt: resolution.at };
 }
 
-export function cancelAdmission(a: Admission, at: string): Admission {
+export function cancelAdmission(a: Admission, at: string, failure: Failure | null = null): Admission {
   invariant(a.status === 'queued', 'only a queued admission is cancelled');
-  return { ...a, status: 'terminal', outcome: 'cancelled', revision: a.revision + 1, settledAt: at };
+  return { ...a, status: 'terminal', outcome: 'cancelled', failure, revision: a.revision + 1, settledAt: at };
 }
 
 const boundaryOrder: Readonly<Record<Boundary, number>> = { none: 0, model: 1, tool: 2 };

@@ -20,15 +20,25 @@ export function decideSubmit(
   command: Command<'submit'>,
   context: DecideContext,
 ): Verdict<Receipt> {
+  const refusal = context.draining ? ({ reason: 'draining' } as const) : queueRefusal(state, context);
+  return admit(state, command, refusal, () => newAdmission(state.sessionId, command, context));
+}
+
+/** Admits what `make` makes, unless it is known already or refused: a known id is answered in every state. */
+export function admit(
+  state: SessionState,
+  command: Command<'submit' | 'steer'>,
+  refusal: Refusal | null,
+  make: () => Admission,
+): Verdict<Receipt> {
   const known = openByInputId(state, command) ?? command.known;
   if (known) {
     const receipt = receiptOf(state, known, true);
     if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
     return accepted([], (after) => receiptOf(after, known, true));
   }
-  const refusal = whyNot(state, context);
   if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
-  const admission = newAdmission(state.sessionId, command, context);
+  const admission = make();
   const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });
   return accepted([event], (after) => receiptOf(after, admission, false));
 }
@@ -50,6 +60,8 @@ export function newAdmission(
     status: 'queued',
     outcome: null,
     delivery: 'queue',
+    steers: null,
+    mergedInto: null,
     requestDigest: fields.requestDigest,
     payloadDigest: fields.payloadDigest,
     ownerEpoch: null,
@@ -69,16 +81,15 @@ export function newAdmission(
   };
 }
 
-function openByInputId(state: SessionState, command: Command<'submit'>): Admission | undefined {
+function openByInputId(state: SessionState, command: Command<'submit' | 'steer'>): Admission | undefined {
   return state.open.find((a) => a.inputId === command.inputId && a.principalId === command.principalId);
 }
 
-function whyNot(state: SessionState, context: DecideContext): Refusal | null {
-  if (context.draining) return { reason: 'draining' };
+export function queueRefusal(state: SessionState, context: DecideContext): Refusal | null {
   const limit = context.limits.maxQueuedPerSession;
   return queuedCount(state) >= limit ? { reason: 'queue_full', limit } : null;
 }
 
-function needsKnown(command: Command<'submit'>): Verdict<never> {
+function needsKnown(command: Command<'submit' | 'steer'>): Verdict<never> {
   return { kind: 'needs_known', key: { inputId: command.inputId, principalId: command.principalId } };
 }

@@ -1,7 +1,8 @@
 /*
  * Which messages a compression keeps and which it summarises. Pure; it knows ids, roles and token counts, no content.
  *
- * C1: a call and its results, and the calls of one batch, are never separated: cuts fall only between groups.
+ * C1: a call and its results, the calls of one batch, and what was steered in behind them are never separated: cuts
+ *     fall only between groups.
  * C2: each message of the transcript is in exactly one of head, middle and tail, and each of them is in order.
  * C3: the newest turn is in the tail. The rung that cuts inside it still keeps its prompt there, before later steps.
  * C4: an earlier summary is always summarised again, so that summaries never stack.
@@ -67,7 +68,7 @@ const protectedShare = 0.5;
 const tailShare = 0.2;
 const maxTailTokens = 20_000;
 
-/** Messages that stay together: a message with calls and all its results, or a single message. */
+/** Messages that stay together: a message with calls, all its results and the steers behind them, or a single one. */
 type Group = readonly MessageMeta[];
 
 function groupsOf(messages: readonly MessageMeta[]): readonly Group[] {
@@ -76,7 +77,9 @@ function groupsOf(messages: readonly MessageMeta[]): readonly Group[] {
   for (const message of messages) {
     const asking = message.toolCallId === null ? undefined : groupOfCall.get(message.toolCallId);
     // A result joins its call's group only while that group is the newest: otherwise order would suffer.
-    if (asking !== undefined && asking === groups.at(-1)) asking.push(message);
+    const newest = groups.at(-1);
+    if (message.kind === 'steer' && newest !== undefined) newest.push(message);
+    else if (asking !== undefined && asking === newest) asking.push(message);
     else groups.push([message]);
     const own = groups.at(-1);
     if (own !== undefined) for (const id of message.toolCallIds) groupOfCall.set(id, own);

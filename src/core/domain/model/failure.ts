@@ -23,6 +23,7 @@ export const failureKinds = [
   'crash_loop',
   'payload_corrupt',
   'max_steps',
+  'turn_over',
   'storage_unavailable',
   'configuration',
   'internal',

@@ -1,5 +1,6 @@
-import type { Admission, PromptPayload, ResolveAction } from '../admission/admission.ts';
+import type { Admission, PromptPayload, ResolveAction, SteerTarget } from '../admission/admission.ts';
 import type { Receipt } from '../admission/receipt.ts';
+import type { ApprovalAnswer, ResolvedApproval } from '../approval/approval.ts';
 import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
@@ -36,6 +37,18 @@ interface CommandFields {
     readonly payloadDigest: string;
     readonly known: Known;
   };
+  /** A prompt for the running turn of this generation. */
+  steer: {
+    readonly admissionId: string;
+    readonly inputId: string;
+    readonly principalId: string;
+    readonly requestDigest: string;
+    readonly payload: PromptPayload;
+    readonly payloadDigest: string;
+    readonly executionGeneration: number;
+    readonly ifOver: SteerTarget['ifOver'];
+    readonly known: Known;
+  };
   receipt: { readonly key: AdmissionKey; readonly known: Known };
   cancel: { readonly key: AdmissionKey; readonly revision: number | null; readonly known: Known };
   interrupt: { readonly executionGeneration: number; readonly by: string };
@@ -57,11 +70,17 @@ interface CommandFields {
   claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
   dispatch: { readonly executionGeneration: number; readonly prompt: MessageDraft };
-  /** Stores messages of a step that is not the last, with the intent of the calls that start now. */
+  /**
+   * Stores messages of a step that is not the last, with the intent of the calls that start now and the requests for
+   * approval of those that wait. The calls are those of the first message.
+   */
   append: {
     readonly executionGeneration: number;
     readonly messages: readonly MessageDraft[];
     readonly startedCalls: readonly { readonly callId: string; readonly name: string }[];
+    readonly askedCalls: readonly { readonly approvalId: string; readonly callId: string; readonly name: string }[];
+    /** How long each request for approval waits for an answer. */
+    readonly approvalSeconds: number;
     readonly step: number;
     readonly contextTokens: number | null;
   };
@@ -72,6 +91,16 @@ interface CommandFields {
     readonly name: string;
     readonly result: ToolResultKind;
     readonly message: MessageDraft;
+    readonly step: number;
+  };
+  /** The first answer wins; a later one is refused with what was decided. */
+  respond_approval: { readonly approvalId: string; readonly answer: ApprovalAnswer; readonly by: string };
+  /** The time of the request is over. */
+  expire_approval: { readonly approvalId: string };
+  /** Puts steers into the turn, behind everything that its last step has stored. */
+  merge_steers: {
+    readonly executionGeneration: number;
+    readonly steers: readonly { readonly admissionId: string; readonly message: MessageDraft }[];
     readonly step: number;
   };
   settle: {
@@ -117,6 +146,7 @@ interface CommandFields {
 export interface CommandReplies {
   create: null;
   submit: Receipt;
+  steer: Receipt;
   receipt: Receipt;
   cancel: Receipt;
   interrupt: { readonly executionGeneration: number; readonly admissionId: string };
@@ -127,6 +157,9 @@ export interface CommandReplies {
   dispatch: null;
   append: null;
   finish_call: null;
+  respond_approval: ResolvedApproval;
+  expire_approval: null;
+  merge_steers: { readonly merged: number };
   settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
   start_compression: null;
   rotate: null;

@@ -1,7 +1,9 @@
 import { decideCancel } from '../admission/cancel.ts';
 import { decideReceipt } from '../admission/receipt-command.ts';
 import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
+import { decideMergeSteers, decideSteer } from '../admission/steer.ts';
 import { decideSubmit } from '../admission/submit.ts';
+import { decideExpireApproval, decideRespondApproval } from '../approval/resolve-approval.ts';
 import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
 import { decideAppend, decideDispatch, decideFinishCall } from '../turn/advance.ts';
 import { decideClaim } from '../turn/claim.ts';
@@ -73,6 +75,7 @@ type Decider<K extends CommandKind> = (
 
 const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } = {
   submit: decideSubmit,
+  steer: decideSteer,
   receipt: decideReceipt,
   cancel: decideCancel,
   interrupt: decideInterrupt,
@@ -83,6 +86,9 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   dispatch: decideDispatch,
   append: decideAppend,
   finish_call: decideFinishCall,
+  respond_approval: decideRespondApproval,
+  expire_approval: decideExpireApproval,
+  merge_steers: decideMergeSteers,
   settle: decideSettle,
   start_compression: decideStartCompression,
   rotate: decideRotate,

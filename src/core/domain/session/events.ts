@@ -6,6 +6,7 @@ import type {
   PromptPayload,
   Resolution,
 } from '../admission/admission.ts';
+import type { ApprovalAnswer, ApprovalResolution } from '../approval/approval.ts';
 import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
@@ -56,8 +57,12 @@ export type SessionEventBody =
       readonly payload?: PromptPayload;
       readonly payloadFrom?: string;
     }
-  | { readonly type: 'admission.cancelled' }
+  /** With a failure where the gateway itself withdrew it. */
+  | { readonly type: 'admission.cancelled'; readonly failure?: Failure }
+  /** A start was lost, or the turn of a steer is over: the prompt waits at its own place. */
   | { readonly type: 'admission.requeued'; readonly requeueCount: number }
+  /** The text of a steer is in the turn of `into`: it is the message of this id, in the same append. */
+  | { readonly type: 'admission.merged'; readonly into: string; readonly messageId: number }
   | { readonly type: 'turn.started' }
   | {
       readonly type: 'message.appended';
@@ -72,6 +77,23 @@ export type SessionEventBody =
   | { readonly type: 'tool.started'; readonly callId: string; readonly name: string }
   /** The call has come to an end; its result is the message that follows in the same append. */
   | { readonly type: 'tool.finished'; readonly callId: string; readonly name: string; readonly result: ToolResultKind }
+  /** A call of the message waits for somebody's answer. It is not started, and the boundary stays where it is. */
+  | {
+      readonly type: 'approval.requested';
+      readonly approvalId: string;
+      readonly messageId: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly options: readonly ApprovalAnswer[];
+      readonly expiresAt: string;
+    }
+  /** What follows from it is in the same append: the start of the call, its result, or the end of the turn. */
+  | ({
+      readonly type: 'approval.resolved';
+      readonly approvalId: string;
+      readonly callId: string;
+      readonly name: string;
+    } & Omit<ApprovalResolution, 'at'>)
   | { readonly type: 'turn.stop_requested'; readonly by: string }
   | {
       readonly type: 'turn.settled';

@@ -2,6 +2,7 @@ import {
   cancelAdmission,
   crossBoundary,
   loseAdmission,
+  mergeAdmission,
   requeueAdmission,
   requestStop,
   resolveAdmission,
@@ -9,6 +10,7 @@ import {
   startAdmission,
 } from '../admission/admission.ts';
 import type { Admission } from '../admission/admission.ts';
+import type { Approval } from '../approval/approval.ts';
 import { invariant } from '../invariant.ts';
 import { beginCompression, completeCompression, failCompression, newLineage } from '../lineage/lineage.ts';
 import type { OpenCompression } from '../lineage/lineage.ts';
@@ -46,6 +48,7 @@ export function createdSession(sessionId: string, profile: SessionProfile): Sess
     messages: [],
     usageAnchor: null,
     runningCalls: [],
+    approvals: [],
     open: [],
   };
 }
@@ -59,6 +62,7 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
     case 'admission.queued':
       return queued(state, event.admission);
     case 'admission.cancelled':
+    case 'admission.merged':
       return closed(state, event);
     case 'admission.requeued':
       return changed(state, event, requeueAdmission);
@@ -70,6 +74,10 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
       return callStarted(state, event);
     case 'tool.finished':
       return callFinished(state, event);
+    case 'approval.requested':
+      return { ...state, approvals: [...state.approvals, requestedApproval(event)] };
+    case 'approval.resolved':
+      return approvalResolved(state, event);
     case 'turn.stop_requested':
       return changed(state, event, (admission) => requestStop(admission, { by: event.by, at: event.at }));
     case 'turn.settled':
@@ -139,6 +147,20 @@ function callFinished(state: SessionState, event: EventOf<'tool.finished'>): Ses
   return { ...state, runningCalls };
 }
 
+/** The request that an event makes. */
+export function requestedApproval(event: EventOf<'approval.requested'>): Approval {
+  const { approvalId, messageId, callId, name, options, expiresAt, admissionId, executionGeneration, at } = event;
+  invariant(admissionId !== null && executionGeneration !== null, 'an approval is asked for by a turn');
+  const approval = { approvalId, admissionId, executionGeneration, messageId, callId, name, options };
+  return { ...approval, requestedAt: at, expiresAt };
+}
+
+function approvalResolved(state: SessionState, event: EventOf<'approval.resolved'>): SessionState {
+  const approvals = state.approvals.filter(({ approvalId }) => approvalId !== event.approvalId);
+  invariant(approvals.length < state.approvals.length, 'an approval is resolved once');
+  return { ...state, approvals };
+}
+
 function openCompression(event: EventOf<'compression.started'>): OpenCompression {
   const { compressionId, trigger, admissionId, epoch, at } = event;
   return { compressionId, trigger, admissionId, epoch, startedAt: at };
@@ -185,11 +207,12 @@ function closed(state: SessionState, event: EndingEvent): SessionState {
   const after = changed(state, event, (admission) => endedAdmission(admission, event));
   const open = after.open.filter((admission) => admission.status !== 'terminal');
   // A turn that ends takes its calls with it: closing it has given each a result. What waited has none.
-  return { ...after, open, runningCalls: event.type === 'admission.cancelled' ? after.runningCalls : [] };
+  const isTurn = event.type === 'turn.settled' || event.type === 'turn.resolved';
+  return { ...after, open, runningCalls: isTurn ? [] : after.runningCalls };
 }
 
 /** The events that make an admission terminal. */
-type EndingEvent = EventOf<'admission.cancelled' | 'turn.settled' | 'turn.resolved'>;
+type EndingEvent = EventOf<'admission.cancelled' | 'admission.merged' | 'turn.settled' | 'turn.resolved'>;
 
 /** The admissions that these events end, as they are from then on; `before` is the state that the first event met. */
 export function endedAdmissions(before: SessionState, events: readonly SessionEvent[]): readonly Admission[] {
@@ -205,14 +228,23 @@ export function endedAdmissions(before: SessionState, events: readonly SessionEv
 }
 
 function isEnding(event: SessionEvent): event is EndingEvent {
-  return event.type === 'admission.cancelled' || event.type === 'turn.settled' || event.type === 'turn.resolved';
+  return endingTypes.has(event.type);
 }
+
+const endingTypes: ReadonlySet<SessionEvent['type']> = new Set<EndingEvent['type']>([
+  'admission.cancelled',
+  'admission.merged',
+  'turn.settled',
+  'turn.resolved',
+]);
 
 /** The terminal form of an admission after the event that ends it. */
 export function endedAdmission(admission: Admission, event: EndingEvent): Admission {
   switch (event.type) {
     case 'admission.cancelled':
-      return cancelAdmission(admission, event.at);
+      return cancelAdmission(admission, event.at, event.failure ?? null);
+    case 'admission.merged':
+      return mergeAdmission(admission, event);
     case 'turn.settled':
       return settleAdmission(admission, event);
     case 'turn.resolved':

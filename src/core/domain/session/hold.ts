@@ -3,7 +3,6 @@ import { accepted, sessionEvent } from './decision.ts';
 import type { DecideContext, Verdict } from './decision.ts';
 import { addSeconds } from '../instant.ts';
 import type { Failure, FailureKind } from '../model/failure.ts';
-import { queueHead } from './state.ts';
 import type { Hold, SessionState } from './state.ts';
 
 /** Pauses the queue: what runs goes on, nothing more is claimed. A later hold replaces an earlier one. */
@@ -36,10 +35,10 @@ const outages: Partial<Readonly<Record<FailureKind, boolean>>> = {
   unavailable: true,
 };
 
-/** The hold that keeps an outage from burning the queue, or null when nobody waits or the failure is the prompt's own. */
+/** The hold that keeps an outage from burning a queue in which somebody waits; null when the failure is the prompt's own. */
 export function outageHold(state: SessionState, failure: Failure | null, now: string): Hold | null {
   const passes = failure === null ? undefined : outages[failure.reason];
-  if (failure === null || passes === undefined || state.hold !== null || queueHead(state) === undefined) return null;
+  if (failure === null || passes === undefined || state.hold !== null) return null;
   const waitSeconds = Math.max(outageSeconds, Math.ceil((failure.retryAfterMs ?? 0) / 1000));
   return {
     reason: `outage:${failure.reason}`,

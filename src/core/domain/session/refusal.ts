@@ -1,8 +1,9 @@
 import type { Receipt } from '../admission/receipt.ts';
+import type { ResolvedApproval } from '../approval/approval.ts';
 
 /** Why a command changes nothing. Every reason is stable and has one error code of its own on the wire. */
 export type Refusal =
-  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' }
+  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' | 'approval' }
   | { readonly reason: 'admission_conflict'; readonly receipt: Receipt }
   | { readonly reason: 'request_conflict'; readonly sessionId: string }
   | { readonly reason: 'revision_conflict'; readonly revision: number; readonly receipt: Receipt | null }
@@ -12,6 +13,8 @@ export type Refusal =
   | { readonly reason: 'not_unknown'; readonly receipt: Receipt }
   | { readonly reason: 'not_queued'; readonly receipt: Receipt }
   | { readonly reason: 'turn_over'; readonly executionGeneration: number }
+  /** Null: the session does not remember it, and the store may. */
+  | { readonly reason: 'approval_closed'; readonly approval: ResolvedApproval | null }
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
   | { readonly reason: 'draining' }

@@ -1,4 +1,5 @@
 import type { Admission } from '../admission/admission.ts';
+import type { Approval } from '../approval/approval.ts';
 import type { CompressionLineage } from '../lineage/lineage.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 
@@ -64,6 +65,8 @@ export interface SessionState {
   readonly usageAnchor: UsageAnchor | null;
   /** The calls of the running or unknown turn whose intent is stored and whose result is not. */
   readonly runningCalls: readonly RunningCall[];
+  /** The calls of the running turn that wait for an approval, oldest request first. */
+  readonly approvals: readonly Approval[];
   /** Every admission that is not terminal, in queue order. */
   readonly open: readonly Admission[];
 }
@@ -79,6 +82,11 @@ export function startedAdmission(state: SessionState): Admission | undefined {
 
 export function queueHead(state: SessionState): Admission | undefined {
   return state.open.find((admission) => admission.status === 'queued' && admission.delivery === 'queue');
+}
+
+/** The prompts that wait for the next step of the turn that runs, in the order of their acceptance. */
+export function waitingSteers(state: SessionState): readonly Admission[] {
+  return state.open.filter(({ status, delivery }) => status === 'queued' && delivery === 'steer');
 }
 
 export function queuedCount(state: SessionState): number {

@@ -4,17 +4,38 @@
  * M1: every tool call has exactly one result, right after the batch that asks for it, and every result its call (P10).
  * M2: no message is empty, and the list begins with a user message.
  * M3: arguments that are no JSON object never go out: some providers refuse every later request over one of them.
- * M4: a summary is framed as background and not as somebody speaking.
+ * M4: steers that follow each other are one message: nobody has answered between them.
+ * M5: a summary is framed as background and not as somebody speaking.
  */
 import type { RequestMessage } from './request-message.ts';
-import type { Message, ToolCall } from './message.ts';
+import type { ContentPart, Message, ToolCall } from './message.ts';
 import { pairToolCalls } from './tool-pairs.ts';
 import type { ResultsOf } from './tool-pairs.ts';
 
-export function assemble(messages: readonly Message[]): readonly RequestMessage[] {
+export function assemble(stored: readonly Message[]): readonly RequestMessage[] {
+  const messages = withJoinedSteers(stored);
   const results = pairToolCalls(messages);
   const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
+}
+
+function withJoinedSteers(messages: readonly Message[]): readonly Message[] {
+  const joined: Message[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    if (message.kind === 'steer' && before?.kind === 'steer') joined[joined.length - 1] = joinedSteer(before, message);
+    else joined.push(message);
+  }
+  return joined;
+}
+
+function joinedSteer(first: Message, second: Message): Message {
+  const parts = first.parts === null && second.parts === null ? null : [...partsOf(first), ...partsOf(second)];
+  return { ...first, text: `${first.text}\n\n${second.text}`, parts };
+}
+
+function partsOf({ text, parts }: Message): readonly ContentPart[] {
+  return parts ?? [{ type: 'text', text }];
 }
 
 const noResults: ResultsOf<Message> = new Map();

@@ -4,10 +4,10 @@ export type Role = 'user' | 'assistant' | 'tool';
 
 /**
  * What a message is for. `prompt` is an admission's user message, `answer` a model's output (with or without tool
- * calls), `tool` a tool's result, `summary` what a compression put in place of a middle, `note` a short line of the
+ * calls), `steer` what an admission has added to a turn that ran, `tool` a tool's result, `summary` what a compression put in place of a middle, `note` a short line of the
  * gateway itself that closes a broken turn.
  */
-export type MessageKind = 'prompt' | 'answer' | 'tool' | 'summary' | 'note';
+export type MessageKind = 'prompt' | 'steer' | 'answer' | 'tool' | 'summary' | 'note';
 
 /** A part of a message that is more than plain text. Data is base64; a part is never interpreted by the core. */
 export type ContentPart =

@@ -1,3 +1,5 @@
+import { approvalAnswers } from '../approval/approval.ts';
+import { addSeconds } from '../instant.ts';
 import { invariant } from '../invariant.ts';
 import type { Command } from '../session/commands.ts';
 import { accepted, admissionEvent } from '../session/decision.ts';
@@ -19,14 +21,24 @@ export function decideDispatch(
   });
 }
 
-/** Stores what a step brought when the turn goes on after it, with the intent of the calls that start now. */
+/** Stores what a step brought when the turn goes on after it: calls start with it, or ask for an approval first. */
 export function decideAppend(state: SessionState, command: Command<'append'>, context: DecideContext): Verdict<null> {
   return withUnstoppedTurn(state, command.executionGeneration, context, (admission) => {
     const at = { ...context, step: command.step, contextTokens: command.contextTokens, boundary: null };
     const starts = command.startedCalls.map(({ callId, name }) =>
       admissionEvent(admission, { type: 'tool.started', callId, name }),
     );
-    return accepted([...appendedEvents(admission, command.messages, at), ...starts], () => null);
+    const expiresAt = addSeconds(context.now, command.approvalSeconds);
+    const requests = command.askedCalls.map((asked) =>
+      admissionEvent(admission, {
+        type: 'approval.requested',
+        ...asked,
+        messageId: context.nextMessageId,
+        options: approvalAnswers,
+        expiresAt,
+      }),
+    );
+    return accepted([...appendedEvents(admission, command.messages, at), ...starts, ...requests], () => null);
   });
 }
 

@@ -75,7 +75,8 @@ const endNotes: Readonly<Record<BrokenEnd['ending'], string>> = {
   lost: '[The gateway stopped during this turn. Its answer is lost.]',
 };
 
-function toolNote(admission: Admission, toolCallId: string, text: string): MessageDraft {
+/** A result of the gateway's own for a call that has no other. */
+export function toolNote(admission: Admission, toolCallId: string, text: string): MessageDraft {
   return { ...noteDraft(admission, 'tool', text), kind: 'tool', toolCallId };
 }
 

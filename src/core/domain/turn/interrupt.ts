@@ -2,17 +2,19 @@ import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, refused } from '../session/decision.ts';
 import type { DecideContext, Verdict } from '../session/decision.ts';
 import { receiptOf } from '../admission/receipt.ts';
+import { closedApprovals } from '../approval/resolve-approval.ts';
 import { occupant } from '../session/state.ts';
 import type { SessionState } from '../session/state.ts';
 
 /**
  * Asks the running turn to stop. Accepted once the request is durable; from then on the turn never ends `completed`
- * (P5). Idempotent while the turn runs, and it never reaches a turn of another generation.
+ * (P5), and its open requests for approval are closed. Idempotent while the turn runs, and it never reaches a turn of
+ * another generation.
  */
 export function decideInterrupt(
   state: SessionState,
   command: Command<'interrupt'>,
-  _context: DecideContext,
+  context: DecideContext,
 ): Verdict<ReplyOf<'interrupt'>> {
   const { executionGeneration, by } = command;
   const turn = occupant(state);
@@ -25,6 +27,10 @@ export function decideInterrupt(
   if (turn.status === 'unknown') {
     return refused({ reason: 'unknown_execution', receipt: receiptOf(state, turn, true) });
   }
-  const events = turn.stopRequested === null ? [admissionEvent(turn, { type: 'turn.stop_requested', by })] : [];
+  if (turn.stopRequested !== null) return accepted([], () => ({ executionGeneration, admissionId: turn.admissionId }));
+  const events = [
+    admissionEvent(turn, { type: 'turn.stop_requested', by }),
+    ...closedApprovals(state, turn, { reason: 'stop_requested', by }, context),
+  ];
   return accepted(events, () => ({ executionGeneration, admissionId: turn.admissionId }));
 }

@@ -1,12 +1,13 @@
 import type { Admission, Evidence } from '../admission/admission.ts';
 import { loseAdmission } from '../admission/admission.ts';
 import { resolutionEvents } from '../admission/resolve-unknown.ts';
+import { endedSteers } from '../admission/steer.ts';
+import { closedApprovals } from '../approval/resolve-approval.ts';
 import { failureOf } from '../model/failure.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
 import type { SessionState } from '../session/state.ts';
-import { openToolCalls } from '../transcript/tool-pairs.ts';
 import { closeTurn } from './close-turn.ts';
 
 /**
@@ -14,7 +15,9 @@ import { closeTurn } from './close-turn.ts';
  *
  * R1: a turn that was asked to stop ends `interrupted`, whatever its boundary. R2: a turn at boundary `none` goes back
  * to its own place, and the third lost start ends it as `crash_loop`. R3: every other turn becomes `unknown`, even if
- * the owner died just before the send. R4: a compression left open has failed; the transcript is what it was.
+ * the owner died just before the send. R4: a compression left open has failed; the transcript is what it was. R5: a request for
+ * approval that is open is closed: nobody would start its call, and the evidence doesn't name it. R6: steers were meant for the
+ * run that was lost, whatever becomes of their turn.
  */
 export function decideRecover(
   state: SessionState,
@@ -24,7 +27,11 @@ export function decideRecover(
   const turn = state.open.find((a) => a.status === 'started' && (a.ownerEpoch ?? 0) < context.epoch);
   const fate = turn === undefined ? null : fateOf(turn, context);
   const events = [...lostCompression(state, context)];
-  if (turn !== undefined && fate !== null) events.push(...turnEvents[fate](state, turn, command, context));
+  if (turn !== undefined && fate !== null) {
+    events.push(...closedApprovals(state, turn, { reason: 'owner_lost', by: 'gateway' }, context));
+    events.push(...endedSteers(state));
+    events.push(...turnEvents[fate](state, turn, command, context));
+  }
   return accepted(events, () => ({
     requeued: fate === 'requeued' ? 1 : 0,
     lost: fate === 'lost' ? 1 : 0,
@@ -110,6 +117,6 @@ function evidenceOf(state: SessionState, turn: Admission, context: DecideContext
     startedAt: turn.startedAt ?? turn.acceptedAt,
     lostAt: context.now,
     step: turn.step,
-    openToolCalls: openToolCalls(state.messages),
+    openToolCalls: state.runningCalls.map(({ callId }) => callId),
   };
 }

@@ -1,8 +1,11 @@
 import type { Admission } from '../admission/admission.ts';
+import { closedApprovals } from '../approval/resolve-approval.ts';
+import { endedSteers } from '../admission/steer.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
 import { outageHold } from '../session/hold.ts';
+import { queueHead } from '../session/state.ts';
 import type { SessionState } from '../session/state.ts';
 import { invariant } from '../invariant.ts';
 import { appendedEvents, closeTurn } from './close-turn.ts';
@@ -34,9 +37,12 @@ export function decideSettle(
       usage: command.usage,
       hidden: failure?.reason === 'context_exhausted' ? hiddenMessages(state, admission, messages) : [],
     });
-    const hold = command.holdOnOutage ? outageHold(state, failure, context.now) : null;
+    const steers = endedSteers(state);
+    const waits = queueHead(state) !== undefined || steers.some(({ type }) => type === 'admission.requeued');
+    const hold = command.holdOnOutage && waits ? outageHold(state, failure, context.now) : null;
     const held = hold === null ? [] : [sessionEvent({ type: 'session.held', hold })];
-    return accepted([...messages, settled, ...held], () => ({ outcome }));
+    const approvals = closedApprovals(state, admission, { reason: 'turn_ended', by: 'gateway' }, context);
+    return accepted([...messages, ...approvals, ...steers, settled, ...held], () => ({ outcome }));
   });
 }
 

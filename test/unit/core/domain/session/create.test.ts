@@ -31,6 +31,7 @@ describe('creating a session', () => {
       messages: [],
       usageAnchor: null,
       runningCalls: [],
+      approvals: [],
       open: [],
     });
   });
@@ -45,6 +46,8 @@ describe('creating a session', () => {
 describe('a session that does not exist', () => {
   const each: { readonly [K in Exclude<CommandKind, 'create'>]: SessionCommand } = {
     submit: commands.submit(1),
+    steer: commands.steer(1),
+    merge_steers: commands.mergeSteers(1),
     receipt: commands.receipt(1),
     cancel: commands.cancel(1),
     interrupt: commands.interrupt(1),
@@ -55,6 +58,8 @@ describe('a session that does not exist', () => {
     dispatch: commands.dispatch(1),
     append: commands.append(),
     finish_call: commands.finishCall(),
+    respond_approval: commands.respondApproval(),
+    expire_approval: { kind: 'expire_approval', approvalId: 'approval-1' },
     settle: commands.settle(),
     start_compression: commands.startCompression(),
     rotate: commands.rotate(),

@@ -192,13 +192,26 @@ describe('whatever happens to a session', () => {
   });
 });
 
+test('a steer waits only while the turn that it is meant for runs', () => {
+  fc.assert(
+    fc.property(aWishList, (wishes) => {
+      for (const { after } of new RandomSession().live(wishes).steps) {
+        const steers = after.open.filter(({ delivery }) => delivery === 'steer');
+        const turn = after.open.find(({ status }) => status === 'started');
+        for (const { steers: target } of steers) expect(target?.generation).toBe(turn?.executionGeneration);
+      }
+    }),
+    runs,
+  );
+});
+
 test('random lives get everywhere: every kind of event happens in them', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(aWishList, (wishes) => {
       for (const { type } of new RandomSession().live(wishes).log) seen.add(type);
     }),
-    { ...runs, seed: 1 },
+    { ...runs, numRuns: 1000, seed: 1 },
   );
 
   expect([...seen].sort()).toEqual(
@@ -213,6 +226,9 @@ test('random lives get everywhere: every kind of event happens in them', () => {
       'message.appended',
       'tool.started',
       'tool.finished',
+      'approval.requested',
+      'approval.resolved',
+      'admission.merged',
       'turn.stop_requested',
       'turn.settled',
       'turn.lost',

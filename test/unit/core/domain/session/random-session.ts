@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import {
   cancelAdmission,
+  mergeAdmission,
   resolveAdmission,
   settleAdmission,
 } from '../../../../../src/core/domain/admission/admission.ts';
@@ -47,6 +48,11 @@ const wishes = [
   'append',
   'finish call',
   'finish call',
+  'steer',
+  'steer',
+  'merge steers',
+  'respond approval',
+  'expire approval',
   'settle',
   'settle',
   'start compression',
@@ -127,7 +133,7 @@ export class RandomSession {
   }
 
   #ledgerKnows(key: AdmissionKey | null, command: SessionCommand): Admission | null {
-    const asked = key ?? (command.kind === 'submit' ? inputKeyOf(command) : null);
+    const asked = key ?? (command.kind === 'submit' || command.kind === 'steer' ? inputKeyOf(command) : null);
     if (asked === null) return null;
     return [...this.ended.values()].find((admission) => hasKey(admission, asked)) ?? null;
   }
@@ -192,6 +198,26 @@ export class RandomSession {
         return commands.append({ executionGeneration, ...this.#step(turn, a, b), step: turn.step + 1 });
       case 'finish call':
         return this.#callEnd(executionGeneration, a, b);
+      case 'steer':
+        return commands.steer(a, {
+          admissionId: this.#name('admission'),
+          inputId: `steer-${String(a)}`,
+          executionGeneration,
+          ifOver: b % 2 === 0 ? 'cancel' : 'queue',
+        });
+      case 'merge steers': {
+        if (turn === undefined || turn.boundary === 'none' || this.#endsWithOpenCalls()) return null;
+        const message = aDraft({ kind: 'steer', admissionId: turn.admissionId });
+        const steers = state.open.map(({ admissionId }) => ({ admissionId, message }));
+        return { ...commands.mergeSteers(), executionGeneration, steers };
+      }
+      case 'respond approval':
+        return commands.respondApproval({
+          approvalId: pick(state.approvals, a)?.approvalId ?? 'nothing waits',
+          answer: b % 2 === 0 ? 'approve' : 'deny',
+        });
+      case 'expire approval':
+        return { kind: 'expire_approval', approvalId: pick(state.approvals, a)?.approvalId ?? 'nothing waits' };
       case 'settle':
         return turn === undefined ? null : this.#settlement(turn, executionGeneration, a);
       case 'start compression':
@@ -210,14 +236,22 @@ export class RandomSession {
     }
   }
 
-  /** A step of a turn: some calls are answered at once, some are started, and some are neither. */
-  #step({ admissionId }: Admission, a: number, b: number): Pick<Command<'append'>, 'messages' | 'startedCalls'> {
+  /** A step of a turn: some calls are answered at once, some are started, some wait, and some are none of it. */
+  #step(
+    { admissionId }: Admission,
+    a: number,
+    b: number,
+  ): Pick<Command<'append'>, 'messages' | 'startedCalls' | 'askedCalls'> {
     const toolCalls = Array.from({ length: (b % 3) + 1 }, () => aToolCall({ id: this.#name('call') }));
     const results = toolCalls.slice(0, b % 4).map(({ id }) => aToolResult(id, { admissionId }));
     const rest = toolCalls.slice(results.length, a % 4 === 0 ? -1 : undefined);
+    const waiting = a % 5 < 2 ? 1 : 0;
     return {
       messages: [anAnswer({ toolCalls, text: '', admissionId }), ...results],
-      startedCalls: rest.map(({ id, name }) => ({ callId: id, name })),
+      startedCalls: rest.slice(waiting).map(({ id, name }) => ({ callId: id, name })),
+      askedCalls: rest
+        .slice(0, waiting)
+        .map(({ id, name }) => ({ approvalId: this.#name('approval'), callId: id, name })),
     };
   }
 
@@ -272,12 +306,13 @@ export class RandomSession {
   }
 }
 
-function inputKeyOf({ inputId, principalId }: Command<'submit'>): AdmissionKey {
+function inputKeyOf({ inputId, principalId }: Command<'submit' | 'steer'>): AdmissionKey {
   return { inputId, principalId };
 }
 
 function endOf(admission: Admission, event: SessionEvent): Admission | null {
-  if (event.type === 'admission.cancelled') return cancelAdmission(admission, event.at);
+  if (event.type === 'admission.cancelled') return cancelAdmission(admission, event.at, event.failure ?? null);
+  if (event.type === 'admission.merged') return mergeAdmission(admission, event);
   if (event.type === 'turn.settled') return settleAdmission(admission, event);
   if (event.type === 'turn.resolved') return resolveAdmission(admission, event.resolution, event.retriedBy);
   return null;

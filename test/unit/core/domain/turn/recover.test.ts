@@ -213,7 +213,7 @@ const cases: readonly Case[] = [
       callNote('[The call was not started.]', 11),
       callNote('[The call was stopped. Whether it had an effect is unknown.]', 19, 'call-2', 1),
       stopNote(firstNewMessageId + 2),
-      settled(1, { outcome: 'interrupted', evidence: { ...evidenceAt.tool, openToolCalls: ['call-1', 'call-2'] } }),
+      settled(1, { outcome: 'interrupted', evidence: { ...evidenceAt.tool, openToolCalls: ['call-2'] } }),
     ],
     reply: oneEnded,
   },
