@@ -4,7 +4,7 @@ import { makeLayeredCatalog } from '../adapters/outbound/catalog/layered-catalog
 import type { ConfiguredLimit } from '../adapters/outbound/catalog/layered-catalog.ts';
 import { MemoryEventHub } from '../adapters/outbound/memory/memory-event-hub.ts';
 import { makeDemoModel } from '../adapters/outbound/model/demo-model.ts';
-import { makeOpenAiCompatibleProvider } from '../adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProvider } from '../adapters/outbound/model/make-provider.ts';
 import { makeProviderRouter } from '../adapters/outbound/model/provider-router.ts';
 import type { ProviderRoute } from '../adapters/outbound/model/provider-router.ts';
 import { makeFailpoints } from '../adapters/outbound/system/env-failpoints.ts';
@@ -67,7 +67,7 @@ function routesOf({ config, endpoints }: Configuration, clock: Clock): readonly 
   const { first_byte_seconds, idle_seconds, total_seconds } = config.model.timeouts;
   return endpoints.map(({ provider, baseUrl, apiKey, headers }) => {
     if (baseUrl === null) return { provider, baseUrl, adapter: makeDemoModel({ clock }) };
-    const adapter = makeOpenAiCompatibleProvider({
+    const adapter = makeProvider('openai-compatible', {
       baseUrl,
       apiKey,
       headers,

@@ -54,6 +54,10 @@ export const message = z.strictObject({
   tokens: count,
   usage: usage.optional(),
   finish_reason: z.string().optional(),
+  answered_by: z
+    .strictObject({ provider: z.string(), model: z.string() })
+    .optional()
+    .describe('The model that gave an answer. With fallbacks it need not be that of the session.'),
   at: instant,
 });
 export type WireMessage = z.output<typeof message>;

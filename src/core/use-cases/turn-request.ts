@@ -70,7 +70,7 @@ async function requestOnce(deps: TurnDependencies, request: TurnRequest, state: 
     {
       target: context.target,
       system: context.systemPrompt,
-      messages: assemble(await deps.transcripts.read(state)),
+      messages: assemble(await deps.transcripts.read(state), context.target),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       maxOutputTokens: deps.maxOutputTokens,
       purpose: 'turn',

@@ -239,9 +239,11 @@ class Turn {
     said: Pick<MessageDraft, 'text' | 'parts' | 'toolCalls' | 'usage' | 'finishReason'>,
   ): Promise<MessageDraft> {
     const calls = said.toolCalls.map((call) => `${call.name}${call.arguments}`);
-    const counts = await this.#deps.tokens.count([said.text, ...calls]);
+    const counts = await this.#deps.tokens.count([said.text, ...calls, ...handedBackTexts(said)]);
+    const { provider, model } = this.#context.target;
     return {
       ...said,
+      answeredBy: { provider, model },
       role: 'assistant',
       kind: 'answer',
       toolCallId: null,
@@ -304,6 +306,12 @@ function endingOf(
   answer: MessageDraft | null,
 ): Ending | Over {
   return sent.kind === 'refused' && sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
+}
+
+/** Reasoning costs tokens where it goes out again, which is with the calls that it led to. */
+function handedBackTexts({ parts, toolCalls }: Pick<MessageDraft, 'parts' | 'toolCalls'>): readonly string[] {
+  if (toolCalls.length === 0) return [];
+  return (parts ?? []).flatMap((part) => (part.type === 'reasoning' ? [part.text] : []));
 }
 
 /** Input and output together, as the provider counts them; null when it says nothing that can be believed. */

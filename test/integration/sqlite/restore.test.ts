@@ -98,7 +98,7 @@ describe('a backup that is restored', () => {
     const { home, backup } = await aDamagedHomeWithBackup();
     const old = new Database(backup);
     old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
+      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; ALTER TABLE messages DROP COLUMN answered_by; PRAGMA user_version = 1',
     );
     old.close();
 

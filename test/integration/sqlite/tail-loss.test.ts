@@ -261,7 +261,7 @@ describe('a store without a mark', () => {
     rmSync(join(store.home, 'state.hwm'));
     const old = new Database(store.path);
     old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
+      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; ALTER TABLE messages DROP COLUMN answered_by; PRAGMA user_version = 1',
     );
     old.close();
 

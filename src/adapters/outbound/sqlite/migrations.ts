@@ -181,8 +181,11 @@ const tally = `
   UPDATE runtime_epoch SET events = (SELECT count(*) FROM session_events);
 `;
 
+/** Which model gave an answer: `{provider, model}`. */
+const answeredBy = `ALTER TABLE messages ADD COLUMN answered_by TEXT;`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally];
+const migrations: readonly string[] = [initialSchema, tally, answeredBy];
 
 export const schemaVersion = migrations.length;
 

@@ -5,21 +5,27 @@
  * M2: no message is empty, and the list begins with a user message.
  * M3: arguments that are no JSON object never go out: some providers refuse every later request over one of them.
  * M4: a summary is framed as background and not as somebody speaking.
+ * M5: what a model wants handed back goes to that model alone, and reasoning only with the calls that it led to.
  */
 import type { RequestMessage } from './request-message.ts';
-import type { Message, ToolCall } from './message.ts';
+import type { AnsweredBy, ContentPart, Message, ToolCall } from './message.ts';
 import { pairToolCalls } from './tool-pairs.ts';
 import type { ResultsOf } from './tool-pairs.ts';
 
-export function assemble(messages: readonly Message[]): readonly RequestMessage[] {
+/** `reader` is the model that gets the request; without one it is taken for the one that gave every answer. */
+export function assemble(messages: readonly Message[], reader: AnsweredBy | null = null): readonly RequestMessage[] {
   const results = pairToolCalls(messages);
-  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults));
+  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults, reader));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
 }
 
 const noResults: ResultsOf<Message> = new Map();
 
-function requestMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
+function requestMessages(
+  message: Message,
+  results: ResultsOf<Message>,
+  reader: AnsweredBy | null,
+): readonly RequestMessage[] {
   if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
   switch (message.role) {
     case 'user':
@@ -27,22 +33,41 @@ function requestMessages(message: Message, results: ResultsOf<Message>): readonl
         ? []
         : [{ role: 'user', text: message.text, parts: message.parts }];
     case 'assistant':
-      return assistantMessages(message, results);
+      return assistantMessages(message, results, reader);
     case 'tool':
       return []; // It goes out with the batch that asks for it; without one it has no place.
   }
 }
 
-function assistantMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
-  const calls = uniqueCalls(message.toolCalls);
+function assistantMessages(
+  message: Message,
+  results: ResultsOf<Message>,
+  reader: AnsweredBy | null,
+): readonly RequestMessage[] {
+  const isOwn = isAnswerOf(message, reader);
+  const calls = uniqueCalls(message.toolCalls).map((call) => (isOwn ? call : withoutMetadata(call)));
   if (message.text.trim() === '' && calls.length === 0) return [];
   return [
-    { role: 'assistant', text: message.text, parts: message.parts, toolCalls: calls.map(sendable) },
+    { role: 'assistant', text: message.text, parts: handedBack(message, isOwn), toolCalls: calls.map(sendable) },
     ...calls.map((call): RequestMessage => {
       const text = results.get(call.id)?.text ?? missingResult;
       return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text.trim() === '' ? emptyResult : text };
     }),
   ];
+}
+
+function isAnswerOf({ answeredBy }: Message, reader: AnsweredBy | null): boolean {
+  if (reader === null || answeredBy === undefined) return true;
+  return answeredBy.provider === reader.provider && answeredBy.model === reader.model;
+}
+
+function handedBack({ parts, toolCalls }: Message, isOwn: boolean): readonly ContentPart[] | null {
+  const kept = (isOwn ? (parts ?? []) : []).filter((part) => part.type !== 'reasoning' || toolCalls.length > 0);
+  return kept.length === 0 ? null : kept;
+}
+
+function withoutMetadata({ id, name, arguments: written }: ToolCall): ToolCall {
+  return { id, name, arguments: written };
 }
 
 const missingResult = '[The result of this call was lost. Its outcome is unknown.]';
