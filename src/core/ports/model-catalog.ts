@@ -5,8 +5,18 @@ export interface ModelLimits {
   readonly contextTokens: number;
   /** The most output tokens of one answer, where it is known. */
   readonly outputTokens: number | null;
+  /** The cap that an operator put on one answer of this model. Absent: none. */
+  readonly cappedOutputTokens?: number;
+  /** Which parts beside text a prompt may have. Absent, as a whole or in part: nobody says. */
+  readonly takes?: ModelInputs;
   /** Whether an operator wrote the number: only such a number may be called wrong. */
   readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
+}
+
+/** Whether a model takes images, and files that are no text. */
+export interface ModelInputs {
+  readonly images?: boolean;
+  readonly files?: boolean;
 }
 
 /** What is known of a model's limits. The answer never fails: an unknown model has the documented default. */

@@ -42,7 +42,7 @@ function messageFaults(message: Message, index: number, list: readonly Message[]
   for (const block of message.blocks) faults.push(...blockFaults(block, message, at));
   faults.push(...pairFaults(message, list[index + 1], at), ...answerFaults(message, list[index - 1], at));
   const last = message.blocks.at(-1);
-  if (message.role === 'assistant' && index === list.length - 1 && /\s$/.test(String(last?.['text'] ?? '')))
+  if (message.role === 'assistant' && index === list.length - 1 && /\s$/.test(textOf(last)))
     faults.push(`${at} ends with a blank`);
   return faults;
 }
@@ -50,7 +50,7 @@ function messageFaults(message: Message, index: number, list: readonly Message[]
 function blockFaults(block: Block, { role }: Message, at: string): readonly string[] {
   switch (block['type']) {
     case 'text':
-      return String(block['text'] ?? '').trim() === '' ? [`${at} has a text without letters`] : [];
+      return textOf(block).trim() === '' ? [`${at} has a text without letters`] : [];
     case 'image':
     case 'document': {
       const source = record(block['source']);
@@ -108,6 +108,11 @@ function thinkingFaults(list: readonly Message[], isOn: boolean): readonly strin
 
 function idsOf(message: Message, type: string, field: string): readonly string[] {
   return message.blocks.flatMap((block) => (block['type'] === type ? [String(block[field])] : []));
+}
+
+function textOf(block: Block | undefined): string {
+  const text = block?.['text'];
+  return typeof text === 'string' ? text : '';
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {

@@ -7,6 +7,11 @@ interface Block {
   metadata: ProviderMetadata | null;
 }
 
+interface BlockPiece {
+  readonly id: string;
+  readonly providerMetadata?: SharedV3ProviderMetadata;
+}
+
 /** Gathers what the SDK's parts make of an answer: its texts and reasoning in their order, and its tool calls. */
 export class AnswerParts {
   readonly #vendor: string | null;
@@ -19,32 +24,11 @@ export class AnswerParts {
   }
 
   take(part: LanguageModelV3StreamPart): void {
-    switch (part.type) {
-      case 'text-start':
-      case 'text-end':
-        this.#add('text', part.id, '', part.providerMetadata);
-        break;
-      case 'text-delta':
-        this.#add('text', part.id, part.delta, part.providerMetadata);
-        break;
-      case 'reasoning-start':
-      case 'reasoning-end':
-        this.#add('reasoning', part.id, '', part.providerMetadata);
-        break;
-      case 'reasoning-delta':
-        this.#add('reasoning', part.id, part.delta, part.providerMetadata);
-        break;
-      case 'tool-call':
-        this.#calls.push({
-          id: part.toolCallId,
-          name: part.toolName,
-          arguments: part.input,
-          ...metadataField(handedBack('call', part.providerMetadata)),
-        });
-        break;
-      default:
-        break;
-    }
+    if (part.type === 'tool-call') this.#takeCall(part);
+    else if (part.type === 'text-delta') this.#add('text', part, part.delta);
+    else if (part.type === 'text-start' || part.type === 'text-end') this.#add('text', part, '');
+    else if (part.type === 'reasoning-delta') this.#add('reasoning', part, part.delta);
+    else if (part.type === 'reasoning-start' || part.type === 'reasoning-end') this.#add('reasoning', part, '');
   }
 
   /** The calls in their order, each with an id that the conversation doesn't hold yet. */
@@ -74,12 +58,21 @@ export class AnswerParts {
     return type === 'reasoning' && this.#vendor !== null ? { [this.#vendor]: {} } : null;
   }
 
-  #add(type: Block['type'], id: string, text: string, metadata: SharedV3ProviderMetadata | undefined): void {
-    const key = `${type} ${id}`;
+  #takeCall(part: Extract<LanguageModelV3StreamPart, { type: 'tool-call' }>): void {
+    this.#calls.push({
+      id: part.toolCallId,
+      name: part.toolName,
+      arguments: part.input,
+      ...metadataField(handedBack('call', part.providerMetadata)),
+    });
+  }
+
+  #add(type: Block['type'], part: BlockPiece, text: string): void {
+    const key = `${type} ${part.id}`;
     const block = this.#blocks.get(key) ?? { type, text: '', metadata: this.#own(type) };
     this.#blocks.set(key, block);
     block.text += text;
-    block.metadata = merged(block.metadata, handedBack(type, metadata));
+    block.metadata = merged(block.metadata, handedBack(type, part.providerMetadata));
   }
 }
 

@@ -24,7 +24,7 @@ export const openAiChatWire: Wire = {
     }),
     ...temperatureOf(options),
     providerOptions: {
-      openai: { ...effortOf(options), ...options.providerOptions } as SharedV3ProviderOptions[string],
+      openai: { ...effortOf(options), ...options.providerOptions },
     },
   }),
 };
@@ -50,7 +50,7 @@ export const openAiResponsesWire: Wire = {
     return {
       ...callOptions(request, responsesProfile),
       ...temperatureOf(options),
-      providerOptions: { openai: own as SharedV3ProviderOptions[string] },
+      providerOptions: { openai: own },
     };
   },
 };
