@@ -114,6 +114,7 @@ export class MemoryGateway {
       // Tests of retries and outages say so.
       retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
       jitter: () => 0,
+      fallbacksOf: () => [],
       onOutage: 'continue',
       summaryTarget: null,
       onUnknown: 'hold',

@@ -49,6 +49,7 @@ export interface GatewayDependencies
       | 'retry'
       | 'jitter'
       | 'onOutage'
+      | 'fallbacksOf'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;

@@ -5,6 +5,8 @@ import type { CompressionPolicy, ContextWindow } from '../domain/compression/tri
 import { breakerIsOpen } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
+import type { OutputLimit } from '../domain/model/output-limit.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
@@ -18,6 +20,8 @@ export interface TurnContext {
   readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
+  /** How long the answer to a request of this size may be. */
+  output(size: ContextSize): OutputLimit;
   /** Whether the transcript is to be compressed before a request of this size. */
   isDue(state: SessionState, size: ContextSize, now: string): boolean;
   /** Whether a request surely doesn't fit. A window that nobody stated proves nothing. */
@@ -35,11 +39,12 @@ export function makeTurnContext(
   state: SessionState,
   tools: readonly ToolDescriptor[],
   toolTokens: number,
+  target: ModelTarget = targetOf(state),
 ): TurnContext {
-  const { provider, model, baseUrl, systemPrompt, systemPromptTokens } = state.profile;
-  const target = { provider, model, baseUrl };
+  const { systemPrompt, systemPromptTokens } = state.profile;
   const limits = deps.catalog.limits(target);
-  const window = contextWindow(deps.policy, limits, deps.maxOutputTokens);
+  const cap = outputCap(limits, deps.maxOutputTokens);
+  const window = contextWindow(deps.policy, limits, cap);
   const extras = (promptTokens: number): RequestExtras => ({
     systemTokens: systemPromptTokens,
     toolTokens,
@@ -52,6 +57,7 @@ export function makeTurnContext(
     tools,
     extras,
     size: (current, promptTokens) => contextSize(current, extras(promptTokens)),
+    output: (size) => outputLimit(limits, cap, size.tokens),
     isDue: (current, size, now) =>
       deps.policy.enabled && !breakerIsOpen(current.lineage, now) && size.tokens >= window.triggerTokens,
     overflows: (size) => deps.policy.enabled && limits.source !== 'default' && size.tokens > window.windowTokens,
@@ -64,4 +70,8 @@ export function makeTurnContext(
       });
     },
   };
+}
+
+function targetOf({ profile: { provider, model, baseUrl } }: SessionState): ModelTarget {
+  return { provider, model, baseUrl };
 }

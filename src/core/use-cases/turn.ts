@@ -22,8 +22,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Ledger } from '../ports/ledger.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { ModelProvider } from '../ports/model-provider.ts';
+import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 import type { Compress, CompressOutcome } from './compressor.ts';
@@ -58,6 +59,9 @@ export interface TurnDependencies {
   readonly jitter: () => number;
   /** What a failure that is not the prompt's own does to the prompts behind it. */
   readonly onOutage: 'hold' | 'continue';
+  /** The models that are asked when one can't answer, in this order. */
+  readonly fallbacksOf: (target: ModelTarget) => readonly ModelTarget[];
+  readonly logger: Pick<Logger, 'warn'>;
   /** The most steps of one turn. */
   readonly maxSteps: number;
 }
@@ -81,7 +85,10 @@ export async function runTurn(
   const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, progress.lookup);
   const toolTokens = tools.length === 0 ? 0 : await countTools(deps, tools);
   const context = makeTurnContext(deps, state, tools, toolTokens);
-  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, signal, progress });
+  const fallbacks = deps
+    .fallbacksOf(context.target)
+    .map((target) => makeTurnContext(deps, state, tools, toolTokens, target));
+  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, fallbacks, signal, progress });
   await turn.run();
 }
 
@@ -89,6 +96,7 @@ interface TurnParts {
   readonly sessionId: string;
   readonly head: Admission;
   readonly context: TurnContext;
+  readonly fallbacks: readonly TurnContext[];
   readonly signal: AbortSignal;
   readonly progress: TurnProgress;
 }
@@ -118,7 +126,9 @@ class Turn {
   readonly #head: Admission;
   readonly #signal: AbortSignal;
   readonly #progress: TurnProgress;
-  readonly #context: TurnContext;
+  /** The model that answers at present, and those that are left to be asked when it can't. */
+  #context: TurnContext;
+  #fallbacks: readonly TurnContext[];
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
@@ -128,6 +138,7 @@ class Turn {
     this.#sessionId = parts.sessionId;
     this.#head = parts.head;
     this.#context = parts.context;
+    this.#fallbacks = parts.fallbacks;
     this.#signal = parts.signal;
     this.#progress = parts.progress;
   }
@@ -205,7 +216,27 @@ class Turn {
       onUsage: (usage) => {
         this.#addUsage(usage);
       },
+      fallBack: (state, cause) => this.#fallBack(state, cause),
     });
+  }
+
+  /** Stays with the next model whose window holds the request, for the rest of the turn. */
+  #fallBack(state: SessionState, cause: Failure): TurnContext | null {
+    const index = this.#fallbacks.findIndex((context) => !context.overflows(context.size(state, 0)));
+    const next = this.#fallbacks[index];
+    if (next === undefined) return null;
+    const [from, to] = [this.#context, next].map(({ target }) => `${target.provider}/${target.model}`);
+    this.#deps.logger.warn('a model cannot answer; the next one of its fallbacks is asked', {
+      sessionId: this.#sessionId,
+      admissionId: this.#head.admissionId,
+      from,
+      to,
+      reason: cause.reason,
+      cause: cause.message,
+    });
+    this.#fallbacks = this.#fallbacks.slice(index + 1);
+    this.#context = next;
+    return next;
   }
 
   async #failedStep(outcome: StepOutcome & { kind: 'failed' }): Promise<Ending> {

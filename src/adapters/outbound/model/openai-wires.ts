@@ -1,6 +1,5 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { OpenAILanguageModelChatOptions, OpenAILanguageModelResponsesOptions } from '@ai-sdk/openai';
-import type { SharedV3ProviderOptions } from '@ai-sdk/provider';
 import { readChatFrame } from './chat-frames.ts';
 import { callOptions } from './request-to-prompt.ts';
 import type { PromptProfile } from './request-to-prompt.ts';
