@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeCheckNewSession } from './check-new-session.ts';
+import { makeListModels } from './list-models.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -29,6 +30,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       logger,
       ownership,
       backups,
+      catalog,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
@@ -53,6 +55,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           storeId: ownership.storeId,
         }),
         checkNewSession: makeCheckNewSession(configuration),
+        listModels: makeListModels(configuration, catalog),
       }),
     [
       tokens.configuration,
@@ -68,6 +71,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.logger,
       tokens.ownership,
       tokens.backups,
+      tokens.catalog,
     ],
   );
 

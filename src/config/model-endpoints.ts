@@ -3,7 +3,7 @@ import type { Config } from './schema.ts';
 import type { ProviderKind } from './sections/model.ts';
 
 /** The interfaces by which models are asked. */
-export type ModelInterface = 'openai-chat' | 'openai-responses' | 'openai-compatible' | 'anthropic' | 'google' | 'demo';
+type ModelInterface = 'openai-chat' | 'openai-responses' | 'openai-compatible' | 'anthropic' | 'google' | 'demo';
 
 /** An address at which models answer, with the key that goes to this address and to no other. */
 export interface ModelEndpoint {

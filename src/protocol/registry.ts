@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import type { MethodDefinition } from './method.ts';
+import { modelList } from './model.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
   sessionCreate,
@@ -33,6 +34,7 @@ export const methods = [
   promptCancel,
   promptResolveUnknown,
   promptWait,
+  modelList,
   gatewayStatus,
   gatewayBackup,
   ping,

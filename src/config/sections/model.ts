@@ -5,7 +5,7 @@ import { baseUrl, count, seconds, tokenCount } from './values.ts';
 /** Names that a configuration can't give to a provider of its own. */
 export const builtInProviders = ['custom', 'demo'] as const;
 
-export const providerKinds = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
+const providerKinds = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
 const timeouts = z

@@ -1,4 +1,7 @@
+import type { ModelInputs } from '../domain/admission/unsupported-parts.ts';
 import type { ModelTarget } from './model-provider.ts';
+
+export type { ModelInputs };
 
 export interface ModelLimits {
   /** The context window in tokens, input and output together. */
@@ -11,12 +14,6 @@ export interface ModelLimits {
   readonly takes?: ModelInputs;
   /** Whether an operator wrote the number: only such a number may be called wrong. */
   readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
-}
-
-/** Whether a model takes images, and files that are no text. */
-export interface ModelInputs {
-  readonly images?: boolean;
-  readonly files?: boolean;
 }
 
 /** What is known of a model's limits. The answer never fails: an unknown model has the documented default. */

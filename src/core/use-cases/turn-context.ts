@@ -8,7 +8,7 @@ import { failureOf } from '../domain/model/failure.ts';
 import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import type { ModelCatalog } from '../ports/model-catalog.ts';
+import type { ModelCatalog, ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolDescriptor } from '../ports/tool-host.ts';
 
@@ -17,6 +17,8 @@ export interface TurnContext {
   readonly target: ModelTarget;
   readonly systemPrompt: string | null;
   readonly window: ContextWindow;
+  /** What the model takes beside text, as far as it is known. */
+  readonly takes: ModelInputs;
   readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
@@ -54,6 +56,7 @@ export function makeTurnContext(
     target,
     systemPrompt,
     window,
+    takes: limits.takes ?? {},
     tools,
     extras,
     size: (current, promptTokens) => contextSize(current, extras(promptTokens)),

@@ -125,7 +125,7 @@ async function requestOnce(deps: TurnDependencies, given: Try): Promise<StepOutc
     {
       target: context.target,
       system: context.systemPrompt,
-      messages: assemble(await deps.transcripts.read(state), context.target),
+      messages: assemble(await deps.transcripts.read(state), { ...context.target, takes: context.takes }),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       ...output,
       purpose: 'turn',

@@ -420,6 +420,10 @@ describe('what an operator asks of a model', () => {
       max_tokens: 20_000,
       thinking: { type: 'enabled', budget_tokens: 10_000 },
     });
+    expect(await bodyOf('anthropic', model)).toMatchObject({
+      max_tokens: 4096 + 24_576,
+      thinking: { type: 'enabled', budget_tokens: 24_576 },
+    });
     expect(await bodyOf('anthropic', model, { maxOutputTokens: 1500 })).not.toHaveProperty('thinking');
     expect(await bodyOf('anthropic', 'claude-opus-4-6', { maxOutputTokens: 1500 })).toMatchObject({
       max_tokens: 1500,

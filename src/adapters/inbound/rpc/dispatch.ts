@@ -5,6 +5,7 @@ import { failed } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { makeGatewayHandlers } from './gateway-handlers.ts';
+import { makeModelHandlers } from './model-handlers.ts';
 import type { Call, Handlers } from './handler.ts';
 import type { Lane } from './lane.ts';
 import { makePromptHandlers } from './prompt-handlers.ts';
@@ -26,6 +27,7 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
     ...makeSessionHandlers(deps),
     ...makePromptHandlers(deps),
     ...makeGatewayHandlers(deps),
+    ...makeModelHandlers(deps),
   };
 
   return async (request, call, lane) => {

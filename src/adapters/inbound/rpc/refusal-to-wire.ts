@@ -24,6 +24,7 @@ const wireReasons = {
   not_queued: 'not_queued',
   turn_over: 'turn_over',
   queue_full: 'queue_full',
+  unsupported_parts: 'invalid_params',
   draining: 'draining',
   not_claimable: 'internal',
   stop_requested: 'internal',
@@ -80,6 +81,13 @@ function detailsOf(refusal: Refusal): ErrorDetails {
       return { execution_generation: refusal.executionGeneration };
     case 'queue_full':
       return { limit: refusal.limit, retry_after_ms: retryAfterMs };
+    case 'unsupported_parts':
+      return {
+        fields: refusal.parts.map((index) => ({
+          path: `parts.${String(index)}`,
+          message: 'is of a kind that the model of this session does not take',
+        })),
+      };
     case 'draining':
       return { retry_after_ms: retryAfterMs };
     case 'not_claimable':

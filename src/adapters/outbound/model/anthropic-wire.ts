@@ -19,13 +19,13 @@ export const anthropicWire: Wire = {
     createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', headers: { ...headers }, fetch })(modelId),
 
   callOptions(request, options) {
-    const maxOutputTokens = request.maxOutputTokens ?? request.outputCeilingTokens ?? unknownOutputTokens;
-    const thinking = thinkingFor(request, options, maxOutputTokens);
+    const named = request.maxOutputTokens ?? request.outputCeilingTokens ?? null;
+    const thinking = thinkingFor(request, options, named);
     return {
       ...callOptions(request, profile),
       ...(options.temperature !== null && { temperature: options.temperature }),
       // The SDK adds the thinking budget to what it is told.
-      maxOutputTokens: maxOutputTokens - thinking.budgetTokens,
+      maxOutputTokens: named === null ? unknownOutputTokens + thinking.roomTokens : named - thinking.budgetTokens,
       providerOptions: {
         anthropic: { ...thinking.options, ...options.providerOptions } as SharedV3ProviderOptions[string],
       },
@@ -46,10 +46,12 @@ const profile: PromptProfile = {
 
 interface Thinking {
   readonly budgetTokens: number;
+  /** What thinking may need of the answer's tokens where it has no budget. */
+  readonly roomTokens: number;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const noThinking: Thinking = { budgetTokens: 0, options: {} };
+const noThinking: Thinking = { budgetTokens: 0, roomTokens: 0, options: {} };
 
 const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
   minimal: 1024,
@@ -61,15 +63,16 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 /** The smallest budget that Anthropic takes. */
 const leastBudget = 1024;
 
-function thinkingFor(request: ModelRequest, { reasoningEffort }: ModelOptions, maxOutputTokens: number): Thinking {
+function thinkingFor(request: ModelRequest, { reasoningEffort }: ModelOptions, namedTokens: number | null): Thinking {
   if (reasoningEffort === null || reasoningEffort === 'none' || !mayThink(request)) return noThinking;
   if (thinksAdaptively.test(request.target.model)) {
     const effort = reasoningEffort === 'minimal' ? 'low' : reasoningEffort;
-    return { budgetTokens: 0, options: { thinking: { type: 'adaptive', display: 'summarized' }, effort } };
+    const roomTokens = budgets[reasoningEffort];
+    return { budgetTokens: 0, roomTokens, options: { thinking: { type: 'adaptive', display: 'summarized' }, effort } };
   }
-  const budgetTokens = Math.min(budgets[reasoningEffort], Math.floor(maxOutputTokens / 2));
+  const budgetTokens = Math.min(budgets[reasoningEffort], Math.floor((namedTokens ?? Infinity) / 2));
   if (budgetTokens < leastBudget) return noThinking;
-  return { budgetTokens, options: { thinking: { type: 'enabled', budgetTokens } } };
+  return { budgetTokens, roomTokens: 0, options: { thinking: { type: 'enabled', budgetTokens } } };
 }
 
 /** From 4.6 on a model decides by itself how long to think, and some take no budget any more. */

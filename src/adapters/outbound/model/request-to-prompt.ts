@@ -14,6 +14,7 @@ import type {
   LanguageModelV3TextPart,
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
+import { isTextType } from '../../../core/domain/admission/unsupported-parts.ts';
 import type { ContentPart, ProviderMetadata } from '../../../core/domain/transcript/message.ts';
 import type { ModelRequest, RequestMessage, ToolSchema } from '../../../core/ports/model-provider.ts';
 import { makeLegalCallIds } from './legal-call-ids.ts';
@@ -116,7 +117,7 @@ function filePart(
 ): LanguageModelV3TextPart | LanguageModelV3FilePart {
   const type = mediaType.toLowerCase();
   const label = name ?? 'file';
-  if (type.startsWith('text/') || textTypes.test(type)) {
+  if (isTextType(type)) {
     return { type: 'text', text: `[${label}, ${type}]\n${Buffer.from(data, 'base64').toString('utf8')}` };
   }
   if (profile.carries(type)) {
@@ -124,8 +125,6 @@ function filePart(
   }
   return { type: 'text', text: `[${label}, ${type}: this kind of file can't be sent to the model]` };
 }
-
-const textTypes = /^application\/(?:json|xml|yaml|x-yaml|toml|javascript|typescript|x-sh|sql)$|\+(?:json|xml)$/;
 
 type AssistantMessage = Extract<RequestMessage, { role: 'assistant' }>;
 

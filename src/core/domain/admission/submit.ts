@@ -8,6 +8,7 @@ import { positionGap } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { receiptOf } from './receipt.ts';
 import type { Receipt } from './receipt.ts';
+import { unsupportedParts } from './unsupported-parts.ts';
 
 /**
  * Takes a prompt into the queue, or repeats the receipt of the one that has its id (P2).
@@ -26,7 +27,7 @@ export function decideSubmit(
     if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
     return accepted([], (after) => receiptOf(after, known, true));
   }
-  const refusal = whyNot(state, context);
+  const refusal = whyNot(state, command, context);
   if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
   const admission = newAdmission(state.sessionId, command, context);
   const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });
@@ -73,8 +74,10 @@ function openByInputId(state: SessionState, command: Command<'submit'>): Admissi
   return state.open.find((a) => a.inputId === command.inputId && a.principalId === command.principalId);
 }
 
-function whyNot(state: SessionState, context: DecideContext): Refusal | null {
+function whyNot(state: SessionState, command: Command<'submit'>, context: DecideContext): Refusal | null {
   if (context.draining) return { reason: 'draining' };
+  const parts = unsupportedParts(command.payload.parts, () => context.limits.takes?.(state.profile) ?? {});
+  if (parts.length > 0) return { reason: 'unsupported_parts', parts };
   const limit = context.limits.maxQueuedPerSession;
   return queuedCount(state) >= limit ? { reason: 'queue_full', limit } : null;
 }

@@ -6,14 +6,22 @@
  * M3: arguments that are no JSON object never go out: some providers refuse every later request over one of them.
  * M4: a summary is framed as background and not as somebody speaking.
  * M5: what a model wants handed back goes to that model alone, and reasoning only with the calls that it led to.
+ * M6: a part that the reader is known not to take is named and not sent.
  */
+import { isUnsupported } from '../admission/unsupported-parts.ts';
+import type { ModelInputs } from '../admission/unsupported-parts.ts';
 import type { RequestMessage } from './request-message.ts';
 import type { AnsweredBy, ContentPart, Message, ToolCall } from './message.ts';
 import { pairToolCalls } from './tool-pairs.ts';
 import type { ResultsOf } from './tool-pairs.ts';
 
-/** `reader` is the model that gets the request; without one it is taken for the one that gave every answer. */
-export function assemble(messages: readonly Message[], reader: AnsweredBy | null = null): readonly RequestMessage[] {
+/** The model that gets a request. */
+export interface Reader extends AnsweredBy {
+  readonly takes?: ModelInputs;
+}
+
+/** Without a reader it is taken for the model that gave every answer. */
+export function assemble(messages: readonly Message[], reader: Reader | null = null): readonly RequestMessage[] {
   const results = pairToolCalls(messages);
   const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults, reader));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
@@ -24,14 +32,14 @@ const noResults: ResultsOf<Message> = new Map();
 function requestMessages(
   message: Message,
   results: ResultsOf<Message>,
-  reader: AnsweredBy | null,
+  reader: Reader | null,
 ): readonly RequestMessage[] {
   if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
   switch (message.role) {
     case 'user':
       return message.text.trim() === '' && (message.parts ?? []).length === 0
         ? []
-        : [{ role: 'user', text: message.text, parts: message.parts }];
+        : [{ role: 'user', text: message.text, parts: readableParts(message.parts, reader?.takes ?? {}) }];
     case 'assistant':
       return assistantMessages(message, results, reader);
     case 'tool':
@@ -42,7 +50,7 @@ function requestMessages(
 function assistantMessages(
   message: Message,
   results: ResultsOf<Message>,
-  reader: AnsweredBy | null,
+  reader: Reader | null,
 ): readonly RequestMessage[] {
   const isOwn = isAnswerOf(message, reader);
   const calls = uniqueCalls(message.toolCalls).map((call) => (isOwn ? call : withoutMetadata(call)));
@@ -54,6 +62,17 @@ function assistantMessages(
       return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text.trim() === '' ? emptyResult : text };
     }),
   ];
+}
+
+function readableParts(parts: Message['parts'], takes: ModelInputs): Message['parts'] {
+  return (
+    parts?.map((part) => (isUnsupported(part, takes) && 'mediaType' in part ? placeholder(part.mediaType) : part)) ??
+    null
+  );
+}
+
+function placeholder(mediaType: string): ContentPart {
+  return { type: 'text', text: `[${mediaType}: this model does not take it]` };
 }
 
 function isAnswerOf({ answeredBy }: Message, reader: AnsweredBy | null): boolean {
