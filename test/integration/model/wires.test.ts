@@ -6,7 +6,7 @@ import type { AnsweredBy, ContentPart, Message } from '../../../src/core/domain/
 import type { RequestMessage } from '../../../src/core/domain/transcript/request-message.ts';
 import { aMessage } from '../../support/builders.ts';
 import { errorAnswer } from '../../support/loopback-model/answers.ts';
-import { streamed } from '../../support/loopback-model/dialect.ts';
+import { dataFrame, streamed } from '../../support/loopback-model/dialect.ts';
 import type { Dialect, Said } from '../../support/loopback-model/dialect.ts';
 import { dialects } from '../../support/loopback-model/dialects.ts';
 import type { Answer } from '../../support/loopback-model/loopback-model.ts';
@@ -377,6 +377,49 @@ describe('reasoning', () => {
       ),
     ];
   }
+});
+
+describe('a call that began and never became whole', () => {
+  it.each([
+    ['anthropic', /content_block_stop","index":2/],
+    ['openai-responses', /output_item\.done","output_index":2/],
+  ] as const)('makes the step of %s a failure, although the answer says that it is whole', async (wire, lost) => {
+    const dialect = byWire(wire);
+    const frames = dialect.frames(twoCalls).filter((frame) => !lost.test(frame));
+    expect(frames).toHaveLength(dialect.frames(twoCalls).length - 1);
+    const { ask } = await aWire(dialect, streamed(frames));
+
+    const events = await ask({ tools });
+
+    expect(failureOf(events)).toMatchObject({ reason: 'cut_off', retryable: true });
+    expect(callsOf(events)).toEqual([]);
+  });
+});
+
+describe('an answer that the vendor filtered', () => {
+  it('of Gemini is a failure of its own kind, also when the prompt was blocked', async () => {
+    const { ask, model } = await aWire(byWire('google'));
+    model.enqueue(
+      streamed([dataFrame({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 5 } })]),
+      streamed([dataFrame({ candidates: [{ content: { parts: [] }, finishReason: 'SAFETY', index: 0 }] })]),
+      streamed([dataFrame({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 }] })]),
+    );
+
+    expect(failureOf(await ask()).reason).toBe('content_filtered');
+    expect(failureOf(await ask()).reason).toBe('content_filtered');
+    expect(failureOf(await ask())).toMatchObject({ reason: 'unavailable', retryable: true });
+  });
+
+  it('of Anthropic is a failure too, and a window that was filled is an overflow', async () => {
+    const dialect = byWire('anthropic');
+    const ending = (reason: string, text: string) =>
+      streamed(dialect.frames({ text }).map((frame) => frame.replace('end_turn', reason)));
+    const { ask, model } = await aWire(dialect);
+    model.enqueue(ending('refusal', ''), ending('model_context_window_exceeded', 'So'));
+
+    expect(failureOf(await ask()).reason).toBe('content_filtered');
+    expect(failureOf(await ask()).reason).toBe('context_overflow');
+  });
 });
 
 describe('what an operator asks of a model', () => {
