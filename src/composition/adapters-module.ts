@@ -4,7 +4,8 @@ import { makeLayeredCatalog } from '../adapters/outbound/catalog/layered-catalog
 import type { ConfiguredLimit } from '../adapters/outbound/catalog/layered-catalog.ts';
 import { MemoryEventHub } from '../adapters/outbound/memory/memory-event-hub.ts';
 import { makeDemoModel } from '../adapters/outbound/model/demo-model.ts';
-import { makeOpenAiCompatibleProvider } from '../adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProvider } from '../adapters/outbound/model/make-provider.ts';
+import type { ModelOptions } from '../adapters/outbound/model/wire.ts';
 import { makeProviderRouter } from '../adapters/outbound/model/provider-router.ts';
 import type { ProviderRoute } from '../adapters/outbound/model/provider-router.ts';
 import { makeFailpoints } from '../adapters/outbound/system/env-failpoints.ts';
@@ -16,7 +17,8 @@ import { WorkerTokenCounter } from '../adapters/outbound/tokens/worker-token-cou
 import type { Configuration } from '../config/configuration.ts';
 import { mcpServers } from './mcp-servers.ts';
 import { homeFiles } from '../config/home-files.ts';
-import { defaultTarget } from '../config/model-endpoints.ts';
+import { modelSettings, namedModels } from '../config/model-settings.ts';
+import type { ModelSettings } from '../config/model-settings.ts';
 import type { Config } from '../config/schema.ts';
 import { readVersion } from '../config/version.ts';
 import type { Clock } from '../core/ports/clock.ts';
@@ -65,12 +67,13 @@ export const adaptersModule = new ContainerModule(({ bind }) => {
 /** The adapter of each endpoint. A key is given to the adapter of its own address and to no other. */
 function routesOf({ config, endpoints }: Configuration, clock: Clock): readonly ProviderRoute[] {
   const { first_byte_seconds, idle_seconds, total_seconds } = config.model.timeouts;
-  return endpoints.map(({ provider, baseUrl, apiKey, headers }) => {
-    if (baseUrl === null) return { provider, baseUrl, adapter: makeDemoModel({ clock }) };
-    const adapter = makeOpenAiCompatibleProvider({
+  return endpoints.map(({ provider, interface: wire, baseUrl, apiKey, headers }) => {
+    if (baseUrl === null || wire === 'demo') return { provider, baseUrl, adapter: makeDemoModel({ clock }) };
+    const adapter = makeProvider(wire, {
       baseUrl,
       apiKey,
       headers,
+      optionsFor: (model) => optionsOf(modelSettings(config, provider, model)),
       firstByteTimeoutMs: first_byte_seconds * 1000,
       idleTimeoutMs: idle_seconds * 1000,
       totalTimeoutMs: total_seconds * 1000,
@@ -79,11 +82,15 @@ function routesOf({ config, endpoints }: Configuration, clock: Clock): readonly 
   });
 }
 
-/** `model.context_length` and `model.max_output_tokens` are for `model.default` only. */
+function optionsOf({ temperature, reasoningEffort, options }: ModelSettings): ModelOptions {
+  return { temperature, reasoningEffort, providerOptions: options };
+}
+
 function configuredLimits(config: Config): readonly ConfiguredLimit[] {
-  const { provider, model } = defaultTarget(config);
-  const { context_length: contextTokens, max_output_tokens: outputTokens } = config.model;
-  return contextTokens === null && outputTokens === null
-    ? []
-    : [{ provider, model, baseUrl: null, contextTokens, outputTokens }];
+  return namedModels(config).flatMap(({ provider, model }) => {
+    const { contextTokens, outputTokens, images, files } = modelSettings(config, provider, model);
+    return [contextTokens, outputTokens, images, files].every((said) => said === null)
+      ? []
+      : [{ provider, model, baseUrl: null, contextTokens, outputTokens, images, files }];
+  });
 }

@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import type { Config } from '../config/schema.ts';
 import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
+import { fallbacksOf } from '../config/model-settings.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
@@ -76,6 +77,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
           maxTotalMs: 1000 * config.model.retries.total_seconds,
         },
         jitter: Math.random,
+        fallbacksOf: ({ provider, model }) => fallbacksOf(config, provider, model),
         onOutage: config.recovery.on_outage,
         approvalRules: approvalRules(config),
       }),

@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeCheckNewSession } from './check-new-session.ts';
+import { makeListModels } from './list-models.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -31,6 +32,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       logger,
       ownership,
       backups,
+      catalog,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
@@ -57,6 +59,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           storeId: ownership.storeId,
         }),
         checkNewSession: makeCheckNewSession(configuration),
+        listModels: makeListModels(configuration, catalog),
       }),
     [
       tokens.configuration,
@@ -74,6 +77,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.logger,
       tokens.ownership,
       tokens.backups,
+      tokens.catalog,
     ],
   );
 

@@ -1,6 +1,7 @@
 import { ConfigError, problemOf, type ConfigProblem } from './config-error.ts';
 import { loadHomeEnvironment, readEnvironment, type Environment } from './environment.ts';
 import { parseFailpoints, type FailpointRule } from './failpoint-rules.ts';
+import { readKeyFile } from './key-file.ts';
 import { loadConfig } from './load-config.ts';
 import { modelEndpoints, type ModelEndpoint } from './model-endpoints.ts';
 import { nearestName } from './nearest-name.ts';
@@ -42,7 +43,7 @@ export function readConfiguration(home: string): Configuration {
   if (loaded.kind === 'invalid' || failpoints.kind === 'invalid' || problems.length > 0)
     throw new ConfigError(problems);
   const { config, file, found } = loaded;
-  const endpoints = modelEndpoints(config, environment);
+  const endpoints = modelEndpoints(config, environment, (path, key) => readKeyFile(home, file, path, key));
   return {
     home,
     file,

@@ -1,4 +1,5 @@
 import type { KeyPath } from './config-keys.ts';
+import { addressOf } from './model-endpoints.ts';
 import { nearestName } from './nearest-name.ts';
 import { builtInProviders } from './sections/model.ts';
 import type { Config } from './schema.ts';
@@ -13,13 +14,76 @@ export interface CrossProblem {
 /** Every combination that could never work. Refused at start, so that nobody finds out at the first long transcript. */
 export function crossCheck(config: Config): readonly CrossProblem[] {
   return [
+    ...checkProviders(config),
     ...checkDefaultModel(config),
+    ...checkFallbacks(config),
     ...checkSummaryModel(config),
     ...checkWindow(config),
     ...checkToolsets(config),
     ...checkTools(config),
     ...checkLimits(config),
   ];
+}
+
+function checkProviders({ providers }: Config): readonly CrossProblem[] {
+  return Object.entries(providers).flatMap(([name, provider]): readonly CrossProblem[] => {
+    const path: KeyPath = ['providers', name];
+    const problems: CrossProblem[] = [];
+    if (provider.kind === 'openai-compatible' && provider.base_url === null) {
+      const message = 'is missing: `kind: openai-compatible` needs the address of its server';
+      problems.push({ concerns: [[...path, 'base_url'], path], message });
+    }
+    if (provider.interface !== null && provider.kind !== 'openai') {
+      const message = 'means something with `kind: openai` only';
+      problems.push({
+        concerns: [
+          [...path, 'interface'],
+          [...path, 'kind'],
+        ],
+        message,
+      });
+    }
+    if (provider.api_key_env !== null && provider.api_key_file !== null) {
+      const message = 'and `api_key_env` name the same key twice; keep one of them';
+      problems.push({
+        concerns: [
+          [...path, 'api_key_file'],
+          [...path, 'api_key_env'],
+        ],
+        message,
+      });
+    }
+    return problems;
+  });
+}
+
+/** A chain is not followed further: the fallbacks of a fallback don't count. */
+function checkFallbacks({ model, providers }: Config): readonly CrossProblem[] {
+  const lists: readonly (readonly [KeyPath, Config['model']['fallbacks']])[] = [
+    [['model', 'fallbacks'], model.fallbacks],
+    ...Object.entries(providers).flatMap(([name, provider]) => [
+      [['providers', name, 'fallbacks'], provider.fallbacks] as const,
+      ...Object.entries(provider.models).map(
+        ([each, entry]) => [['providers', name, 'models', each, 'fallbacks'], entry.fallbacks] as const,
+      ),
+    ]),
+  ];
+  return lists.flatMap(([path, list]) =>
+    list.flatMap(({ provider }, index) => {
+      const problems = checkProvider(provider, [...path, index, 'provider'], providers);
+      if (problems.length > 0 || provider !== 'custom' || model.base_url !== null) return problems;
+      const message = 'has no address: `provider: custom` is the server at `model.base_url`';
+      return [
+        {
+          concerns: [
+            [...path, index, 'provider'],
+            ['model', 'base_url'],
+          ] as const,
+          message,
+        },
+      ];
+    }),
+  );
 }
 
 function checkDefaultModel({ model, providers }: Config): readonly CrossProblem[] {
@@ -122,7 +186,8 @@ function checkBaseUrl(
   providers: Config['providers'],
 ): readonly CrossProblem[] {
   if (address === null || provider === 'custom') return [];
-  if (providers[provider]?.base_url === address) return [];
+  const named = providers[provider];
+  if (named !== undefined && addressOf(named) === address.replace(/\/+$/, '')) return [];
   const message = `belongs to \`provider: custom\` only; the address of \`${provider}\` is fixed elsewhere`;
   return [{ concerns: [[...section, 'base_url'], [...section, 'provider'], ['providers']], message }];
 }

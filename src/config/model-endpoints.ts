@@ -1,10 +1,15 @@
 import type { Environment } from './environment.ts';
 import type { Config } from './schema.ts';
+import type { ProviderKind } from './sections/model.ts';
+
+/** The interfaces by which models are asked. */
+type ModelInterface = 'openai-chat' | 'openai-responses' | 'openai-compatible' | 'anthropic' | 'google' | 'demo';
 
 /** An address at which models answer, with the key that goes to this address and to no other. */
 export interface ModelEndpoint {
   readonly provider: string;
-  readonly kind: 'openai-compatible' | 'demo';
+  readonly kind: ProviderKind | 'demo';
+  readonly interface: ModelInterface;
   /** Without a slash at its end. Null for the demo model, which has no address. */
   readonly baseUrl: string | null;
   /** The variable that its key is read from, or null where it has none. */
@@ -12,6 +17,9 @@ export interface ModelEndpoint {
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** Reads the key that a file holds. Throws a `ConfigError` where there is none. */
+export type ReadKeyFile = (path: string, key: string) => string;
 
 /** The model of a session that names none. */
 export interface DefaultTarget {
@@ -21,20 +29,59 @@ export interface DefaultTarget {
 }
 
 /** Every endpoint that the configuration allows. The demo model is always among them. */
-export function modelEndpoints(config: Config, environment: Environment): readonly ModelEndpoint[] {
-  const named = Object.entries(config.providers).map(([name, provider]) =>
-    endpoint(name, provider.base_url, provider.api_key_env, provider.headers, environment),
-  );
-  const custom = customAddresses(config).map((address) =>
-    endpoint('custom', address, 'OPENAI_API_KEY', {}, environment),
-  );
+export function modelEndpoints(
+  config: Config,
+  environment: Environment,
+  readKeyFile: ReadKeyFile,
+): readonly ModelEndpoint[] {
+  const keyOf = (variable: string | null): string | null =>
+    variable === null ? null : (environment.getNamed(variable) ?? null);
+  const named = Object.entries(config.providers).map(([name, provider]): ModelEndpoint => {
+    const { api_key_env: apiKeyVariable, api_key_file: file, headers } = provider;
+    const apiKey = file === null ? keyOf(apiKeyVariable) : readKeyFile(file, `providers.${name}.api_key_file`);
+    const kind = provider.kind as ProviderKind; // The schema takes no other.
+    return {
+      provider: name,
+      kind,
+      interface: kind === 'openai' ? `openai-${provider.interface ?? 'responses'}` : kind,
+      baseUrl: addressOf(provider),
+      apiKeyVariable,
+      apiKey,
+      headers,
+    };
+  });
+  const custom = customAddresses(config).map((baseUrl): ModelEndpoint => {
+    const apiKeyVariable = 'OPENAI_API_KEY';
+    const kind = 'openai-compatible';
+    return {
+      provider: 'custom',
+      kind,
+      interface: kind,
+      baseUrl,
+      apiKeyVariable,
+      apiKey: keyOf(apiKeyVariable),
+      headers: {},
+    };
+  });
   return [...custom, ...named, demoEndpoint];
 }
 
+/** Where a named provider is: the address that is written, else the vendor's own. Without a slash at its end. */
+export function addressOf(provider: Config['providers'][string]): string | null {
+  return withoutSlash(provider.base_url ?? vendorAddresses[provider.kind] ?? null);
+}
+
+const vendorAddresses: Readonly<Record<string, string>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+};
+
 export function defaultTarget({ model, providers }: Config): DefaultTarget {
   const provider = model.provider ?? 'demo';
-  const address = provider === 'custom' ? model.base_url : providers[provider]?.base_url;
-  return { provider, model: model.default ?? 'demo', baseUrl: withoutSlash(address ?? null) };
+  const named = providers[provider];
+  const address = provider === 'custom' ? model.base_url : named === undefined ? null : addressOf(named);
+  return { provider, model: model.default ?? 'demo', baseUrl: withoutSlash(address) };
 }
 
 /** The model that writes summaries, or null for the session's own. */
@@ -42,9 +89,11 @@ export function summaryTarget(config: Config): DefaultTarget | null {
   const { provider, model, base_url: address } = config.auxiliary.compression;
   const standard = defaultTarget(config);
   if (provider === null) return model === null ? null : { ...standard, model };
-  const own = provider === 'custom' ? (address ?? config.model.base_url) : config.providers[provider]?.base_url;
+  const named = config.providers[provider];
+  const own =
+    provider === 'custom' ? (address ?? config.model.base_url) : named === undefined ? null : addressOf(named);
   const fallback = provider === standard.provider ? standard.model : 'demo';
-  return { provider, model: model ?? fallback, baseUrl: withoutSlash(own ?? null) };
+  return { provider, model: model ?? fallback, baseUrl: withoutSlash(own) };
 }
 
 /** Every value that must never be seen, for the log's redaction. */
@@ -55,6 +104,7 @@ export function secretValues(endpoints: readonly ModelEndpoint[]): readonly stri
 const demoEndpoint: ModelEndpoint = {
   provider: 'demo',
   kind: 'demo',
+  interface: 'demo',
   baseUrl: null,
   apiKeyVariable: null,
   apiKey: null,
@@ -68,17 +118,6 @@ function customAddresses({ model, auxiliary }: Config): readonly string[] {
     auxiliary.compression.provider === 'custom' ? auxiliary.compression.base_url : null,
   ];
   return [...new Set(addresses.map(withoutSlash).filter((address) => address !== null))];
-}
-
-function endpoint(
-  provider: string,
-  baseUrl: string,
-  apiKeyVariable: string | null,
-  headers: Readonly<Record<string, string>>,
-  environment: Environment,
-): ModelEndpoint {
-  const apiKey = apiKeyVariable === null ? null : (environment.getNamed(apiKeyVariable) ?? null);
-  return { provider, kind: 'openai-compatible', baseUrl: withoutSlash(baseUrl), apiKeyVariable, apiKey, headers };
 }
 
 function withoutSlash<T extends string | null>(address: T): T {

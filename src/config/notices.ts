@@ -23,6 +23,12 @@ export function configNotices(config: Config, endpoints: readonly ModelEndpoint[
       warn(`The variable ${apiKeyVariable} is not set, so the provider \`${provider}\` is asked without a key.`),
     );
   }
+  for (const { provider, kind, apiKeyVariable, apiKey } of endpoints) {
+    if (apiKey !== null || apiKeyVariable !== null || !asksForKey.includes(kind)) continue;
+    notices.push(
+      warn(`The provider \`${provider}\` has neither api_key_env nor api_key_file: it is asked without a key.`),
+    );
+  }
   if (!isLoopback(gateway.host)) {
     notices.push(
       warn(
@@ -40,6 +46,9 @@ export function configNotices(config: Config, endpoints: readonly ModelEndpoint[
   }
   return notices;
 }
+
+/** The vendors' own interfaces, which nobody may use without a key. */
+const asksForKey: readonly ModelEndpoint['kind'][] = ['openai', 'anthropic', 'google'];
 
 /** Whether only this machine can reach the address. */
 function isLoopback(host: string): boolean {

@@ -14,6 +14,11 @@ const mediaType = z
   .max(100)
   .regex(/^[a-z]+\/[a-z0-9.+-]+$/i, 'must be a media type such as image/png');
 
+/** What every vendor that takes images takes. */
+const imageType = z
+  .string()
+  .regex(/^image\/(?:png|jpeg|gif|webp)$/i, 'must be image/png, image/jpeg, image/gif or image/webp');
+
 const base64 = z
   .string()
   .min(1)
@@ -22,7 +27,7 @@ const base64 = z
 /** A part of a prompt. `text` is for prompts that are nothing else; parts are for those that are more. */
 export const promptPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text }),
-  z.strictObject({ type: z.literal('image'), media_type: mediaType, data: base64 }),
+  z.strictObject({ type: z.literal('image'), media_type: imageType, data: base64 }),
   z.strictObject({ type: z.literal('file'), media_type: mediaType, data: base64, name: line(200).optional() }),
 ]);
 export type WirePromptPart = z.output<typeof promptPart>;
@@ -54,6 +59,10 @@ export const message = z.strictObject({
   tokens: count,
   usage: usage.optional(),
   finish_reason: z.string().optional(),
+  answered_by: z
+    .strictObject({ provider: z.string(), model: z.string() })
+    .optional()
+    .describe('The model that gave an answer. With fallbacks it need not be that of the session.'),
   at: instant,
 });
 export type WireMessage = z.output<typeof message>;

@@ -25,7 +25,14 @@ export const promptSubmit = defineMethod({
       session_id: sessionId,
       input_id: inputId,
       text: text.optional().describe('The prompt, when it is nothing but text.'),
-      parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+      parts: z
+        .array(promptPart)
+        .min(1)
+        .max(100)
+        .optional()
+        .describe(
+          'The prompt, when it is more than text. What the model of the session is known not to take is refused as `invalid_params`, part by part.',
+        ),
     })
     .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
       error: 'needs either text or parts',

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import { approvalList, approvalRespond } from './approval.ts';
 import type { MethodDefinition } from './method.ts';
+import { modelList } from './model.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
   sessionCreate,
@@ -38,6 +39,7 @@ export const methods = [
   promptWait,
   approvalRespond,
   approvalList,
+  modelList,
   gatewayStatus,
   gatewayBackup,
   ping,

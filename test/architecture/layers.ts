@@ -47,8 +47,14 @@ export const layers: readonly Layer[] = [
   {
     path: 'adapters/outbound/model',
     layers: outboundLayers,
-    packages: ['@ai-sdk/provider', '@ai-sdk/openai-compatible'],
-    nodeModules: ['node:http', 'node:https'],
+    packages: [
+      '@ai-sdk/provider',
+      '@ai-sdk/openai-compatible',
+      '@ai-sdk/openai',
+      '@ai-sdk/anthropic',
+      '@ai-sdk/google',
+    ],
+    nodeModules: ['node:crypto', 'node:http', 'node:https'],
   },
   { path: 'adapters/outbound/catalog', layers: outboundLayers, packages: [], nodeModules: ['node:fs'] },
   {

@@ -117,6 +117,7 @@ export class MemoryGateway {
       // Tests of retries and outages say so.
       retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
       jitter: () => 0,
+      fallbacksOf: () => [],
       onOutage: 'continue',
       approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
       summaryTarget: null,

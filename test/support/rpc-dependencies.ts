@@ -34,6 +34,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     limits: defaultConnectionLimits,
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
+    listModels: () => ({ providers: [], models: [] }),
     ...overrides,
   };
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { askedOfModel, fallbacks, modelEntry } from './model-settings.ts';
 import { baseUrl, count, seconds, tokenCount } from './values.ts';
 
 /** Names that a configuration can't give to a provider of its own. */
 export const builtInProviders = ['custom', 'demo'] as const;
+
+const providerKinds = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
+export type ProviderKind = (typeof providerKinds)[number];
 
 const timeouts = z
   .strictObject({
@@ -54,6 +58,8 @@ export const modelSection = z
     max_output_tokens: tokenCount.describe(
       "The most tokens of one answer. They are reserved in the window. Without it: the catalogue's number, at most a quarter of the window.",
     ),
+    ...askedOfModel,
+    fallbacks,
     timeouts,
     retries,
   })
@@ -64,20 +70,34 @@ const provider = z.strictObject({
   kind: z
     .string()
     .superRefine((kind, context) => {
-      if (kind === 'openai-compatible') return;
-      context.addIssue({
-        code: 'custom',
-        message: 'this kind of provider is not supported by this version; supported: openai-compatible',
-      });
+      if (providerKinds.some((known) => known === kind)) return;
+      const message = `this kind of provider is not supported by this version; supported: ${providerKinds.join(', ')}`;
+      context.addIssue({ code: 'custom', message });
     })
-    .describe('How the server is spoken to. Supported: `openai-compatible`.'),
-  base_url: baseUrl.describe('Its address. Its key goes to this address only.'),
+    .describe('How the server is spoken to: `openai`, `openai-compatible`, `anthropic` or `google`.'),
+  interface: z
+    .enum(['responses', 'chat'])
+    .nullable()
+    .default(null)
+    .describe('Which interface of `kind: openai`. Default: `responses`.'),
+  base_url: baseUrl
+    .nullable()
+    .default(null)
+    .describe(
+      "Its address, which its key goes to and no other. Default: the vendor's own; `openai-compatible` has none.",
+    ),
   api_key_env: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
     .nullable()
     .default(null)
-    .describe('The name of the environment variable that holds its key. Without it no key is sent.'),
+    .describe('The name of the environment variable that holds its key. Without it and without a file no key is sent.'),
+  api_key_file: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('The file that holds its key and nothing else; a relative path starts in the home folder.'),
   headers: z
     .record(
       z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a header'),
@@ -85,6 +105,11 @@ const provider = z.strictObject({
     )
     .default({})
     .describe('Headers that are added to each request. Their values count as secrets.'),
+  models: z
+    .record(z.string().min(1), modelEntry)
+    .default({})
+    .describe('What is to be known of single models, by their names. Others can be used all the same.'),
+  fallbacks,
 });
 
 export const providersSection = z

@@ -1,10 +1,17 @@
+import type { ModelInputs } from '../domain/admission/unsupported-parts.ts';
 import type { ModelTarget } from './model-provider.ts';
+
+export type { ModelInputs };
 
 export interface ModelLimits {
   /** The context window in tokens, input and output together. */
   readonly contextTokens: number;
   /** The most output tokens of one answer, where it is known. */
   readonly outputTokens: number | null;
+  /** The cap that an operator put on one answer of this model. Absent: none. */
+  readonly cappedOutputTokens?: number;
+  /** Which parts beside text a prompt may have. Absent, as a whole or in part: nobody says. */
+  readonly takes?: ModelInputs;
   /** Whether an operator wrote the number: only such a number may be called wrong. */
   readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
 }

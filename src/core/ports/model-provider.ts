@@ -26,6 +26,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolSchema[];
   /** Null: the provider's own default. */
   readonly maxOutputTokens: number | null;
+  /** The most that the model and its window leave for the answer, for wires that have to name a number. */
+  readonly outputCeilingTokens?: number;
   /** For logs and traces; it never changes what is sent. */
   readonly purpose: 'turn' | 'summary' | 'title';
 }

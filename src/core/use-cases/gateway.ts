@@ -10,6 +10,7 @@ import type { Logger } from '../ports/logger.ts';
 import { StorageError } from '../ports/ledger.ts';
 import type { Ownership } from '../ports/ledger.ts';
 import type { SessionQueries } from '../ports/session-queries.ts';
+import type { ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { DecideLimits } from '../domain/session/decision.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -51,6 +52,7 @@ export interface GatewayDependencies
       | 'jitter'
       | 'onOutage'
       | 'approvalRules'
+      | 'fallbacksOf'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
   readonly logger: Logger;
@@ -89,10 +91,12 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   /** The newest sequence number that was looked at while recovery runs, by session. */
   const lookedAt = new Map<string, number>();
 
+  const takes = (target: ModelTarget): ModelInputs => deps.catalog.limits(target).takes ?? {};
+  const limits: DecideLimits = { ...deps.limits, takes };
   const sessions = new SessionRegistry({
     ...deps,
     numbering: makeNumbering(ownership),
-    circumstances: () => ({ epoch: ownership.epoch, draining: phase === 'draining', limits: deps.limits }),
+    circumstances: () => ({ epoch: ownership.epoch, draining: phase === 'draining', limits }),
     onStorage: (health) => {
       storage = health;
       logger.warn(health === 'ok' ? 'the storage works again' : 'the storage is full or busy: trying again');

@@ -5,6 +5,7 @@ import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import { startedAdmission } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { outputCap } from '../domain/model/output-limit.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { AdmissionWithPayload, SessionQueries, StoredApproval } from '../ports/session-queries.ts';
 import type { Partial, ReadSnapshot } from './resume-session.ts';
@@ -85,7 +86,7 @@ export function contextReport(
 ): ContextReport {
   const { provider, model, baseUrl, systemPromptTokens } = state.profile;
   const limits = deps.catalog.limits({ provider, model, baseUrl });
-  const window = contextWindow(deps.policy, limits, deps.maxOutputTokens);
+  const window = contextWindow(deps.policy, limits, outputCap(limits, deps.maxOutputTokens));
   return {
     ...contextSize(state, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
     ...window,

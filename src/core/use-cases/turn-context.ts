@@ -5,8 +5,10 @@ import type { CompressionPolicy, ContextWindow } from '../domain/compression/tri
 import { breakerIsOpen } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
+import type { OutputLimit } from '../domain/model/output-limit.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import type { ModelCatalog } from '../ports/model-catalog.ts';
+import type { ModelCatalog, ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolDescriptor } from '../ports/tool-host.ts';
 
@@ -15,9 +17,13 @@ export interface TurnContext {
   readonly target: ModelTarget;
   readonly systemPrompt: string | null;
   readonly window: ContextWindow;
+  /** What the model takes beside text, as far as it is known. */
+  readonly takes: ModelInputs;
   readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
+  /** How long the answer to a request of this size may be. */
+  output(size: ContextSize): OutputLimit;
   /** Whether the transcript is to be compressed before a request of this size. */
   isDue(state: SessionState, size: ContextSize, now: string): boolean;
   /** Whether a request surely doesn't fit. A window that nobody stated proves nothing. */
@@ -35,11 +41,12 @@ export function makeTurnContext(
   state: SessionState,
   tools: readonly ToolDescriptor[],
   toolTokens: number,
+  target: ModelTarget = targetOf(state),
 ): TurnContext {
-  const { provider, model, baseUrl, systemPrompt, systemPromptTokens } = state.profile;
-  const target = { provider, model, baseUrl };
+  const { systemPrompt, systemPromptTokens } = state.profile;
   const limits = deps.catalog.limits(target);
-  const window = contextWindow(deps.policy, limits, deps.maxOutputTokens);
+  const cap = outputCap(limits, deps.maxOutputTokens);
+  const window = contextWindow(deps.policy, limits, cap);
   const extras = (promptTokens: number): RequestExtras => ({
     systemTokens: systemPromptTokens,
     toolTokens,
@@ -49,9 +56,11 @@ export function makeTurnContext(
     target,
     systemPrompt,
     window,
+    takes: limits.takes ?? {},
     tools,
     extras,
     size: (current, promptTokens) => contextSize(current, extras(promptTokens)),
+    output: (size) => outputLimit(limits, cap, size.tokens),
     isDue: (current, size, now) =>
       deps.policy.enabled && !breakerIsOpen(current.lineage, now) && size.tokens >= window.triggerTokens,
     overflows: (size) => deps.policy.enabled && limits.source !== 'default' && size.tokens > window.windowTokens,
@@ -64,4 +73,8 @@ export function makeTurnContext(
       });
     },
   };
+}
+
+function targetOf({ profile: { provider, model, baseUrl } }: SessionState): ModelTarget {
+  return { provider, model, baseUrl };
 }

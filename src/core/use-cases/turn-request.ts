@@ -1,6 +1,10 @@
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import { breakerIsOpen } from '../domain/lineage/lineage.ts';
+import type { Failure } from '../domain/model/failure.ts';
+import { fallsBack } from '../domain/model/fallback.ts';
+import { afterOutputRefusal } from '../domain/model/output-limit.ts';
+import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -19,27 +23,35 @@ export interface TurnRequest {
   readonly listener: () => StepListener;
   readonly compress: (triggerTokens: number) => Promise<CompressOutcome>;
   readonly onUsage: (usage: Usage | null) => void;
+  /** Goes over to the next model that is configured for this case, for the rest of the turn. Null: there is none. */
+  readonly fallBack: (state: SessionState, cause: Failure) => TurnContext | null;
 }
 
 /**
  * Sends the request of one step, until there is an answer or no hope of one.
  *
  * An overflow answer is met by one compression, before anything of the step is stored; a second one ends the turn as
- * `context_exhausted`. What may pass by itself is tried again as the retry policy says: nothing of a failed try is
- * stored, so the prompt is in the transcript once however often it is sent. Null: the turn was stopped while
- * compressing.
+ * `context_exhausted`. A refused length of the answer is met by asking once for a shorter one. What may pass by itself is
+ * tried again as the retry policy says: nothing of a failed try is stored, so the prompt is in the transcript once
+ * however often it is sent. When that is over and nobody has heard anything of the step, the next model of the fallback
+ * chain is asked. Null: the turn was stopped while compressing.
  */
 export async function requestTurnStep(deps: TurnDependencies, request: TurnRequest): Promise<StepOutcome | null> {
-  const { context, signal } = request;
-  const startedMs = deps.clock.monotonicMs();
+  const { signal } = request;
+  const heard = { anything: false };
+  let { context } = request;
+  let startedMs = deps.clock.monotonicMs();
   let compressed = false;
+  let shorter: OutputLimit | null = null;
+  let first: Failure | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
-    const outcome = await requestOnce(deps, request, state);
+    const size = context.size(state, 0);
+    const output = shorter ?? context.output(size);
+    const outcome = await requestOnce(deps, { request, context, output, state, listener: listening(request, heard) });
     request.onUsage(outcome.usage);
     if (outcome.kind !== 'failed' || signal.aborted) return outcome;
     if (outcome.failure.reason === 'context_overflow') {
-      const size = context.size(state, 0);
       if (compressed || !deps.policy.enabled || breakerIsOpen(state.lineage, deps.clock.now())) {
         return { ...outcome, failure: context.exhausted(size, outcome.failure) };
       }
@@ -49,12 +61,47 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
       compressed = true;
       continue;
     }
+    if (outcome.failure.reason === 'output_limit' && shorter === null) {
+      shorter = afterOutputRefusal(output);
+      continue;
+    }
     const elapsedMs = deps.clock.monotonicMs() - startedMs;
     const decision = decideRetry(deps.retry, { failure: outcome.failure, attempts, elapsedMs, jitter: deps.jitter() });
-    if (decision.kind === 'give_up') return { ...outcome, failure: decision.failure };
+    if (decision.kind === 'give_up') {
+      const mayFallBack = !heard.anything && fallsBack(decision.failure);
+      const next = mayFallBack ? request.fallBack(state, decision.failure) : null;
+      if (next === null) return { ...outcome, failure: ofChain(first, decision.failure) };
+      first ??= decision.failure;
+      context = next;
+      startedMs = deps.clock.monotonicMs();
+      attempts = 0;
+      shorter = null;
+      continue;
+    }
     await deps.clock.sleep(decision.delayMs, signal);
     if (signal.aborted) return outcome;
   }
+}
+
+/** The session's own model counts: its failure says when the next try makes sense, and the last one is told with it. */
+function ofChain(first: Failure | null, last: Failure): Failure {
+  return first === null
+    ? last
+    : { ...first, message: `${first.message} The last fallback failed too: ${last.message}` };
+}
+
+function listening({ listener }: TurnRequest, heard: { anything: boolean }): StepListener {
+  const inner = listener();
+  return {
+    text(chunk) {
+      heard.anything = true;
+      inner.text(chunk);
+    },
+    reasoning(chunk) {
+      heard.anything = true;
+      inner.reasoning(chunk);
+    },
+  };
 }
 
 async function stateOf(deps: TurnDependencies, { sessionId }: TurnRequest): Promise<SessionState> {
@@ -63,19 +110,27 @@ async function stateOf(deps: TurnDependencies, { sessionId }: TurnRequest): Prom
   return state;
 }
 
-async function requestOnce(deps: TurnDependencies, request: TurnRequest, state: SessionState): Promise<StepOutcome> {
-  const { context, signal } = request;
+interface Try {
+  readonly request: TurnRequest;
+  readonly context: TurnContext;
+  readonly output: OutputLimit;
+  readonly state: SessionState;
+  readonly listener: StepListener;
+}
+
+async function requestOnce(deps: TurnDependencies, given: Try): Promise<StepOutcome> {
+  const { request, context, output, state, listener } = given;
   return requestStep(
     deps,
     {
       target: context.target,
       system: context.systemPrompt,
-      messages: assemble(await deps.transcripts.read(state)),
+      messages: assemble(await deps.transcripts.read(state), { ...context.target, takes: context.takes }),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-      maxOutputTokens: deps.maxOutputTokens,
+      ...output,
       purpose: 'turn',
     },
-    signal,
-    request.listener(),
+    request.signal,
+    listener,
   );
 }

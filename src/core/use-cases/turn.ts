@@ -24,8 +24,9 @@ import type { Digest } from '../ports/digest.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Ledger } from '../ports/ledger.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { ModelProvider } from '../ports/model-provider.ts';
+import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
@@ -65,6 +66,9 @@ export interface TurnDependencies {
   readonly jitter: () => number;
   /** What a failure that is not the prompt's own does to the prompts behind it. */
   readonly onOutage: 'hold' | 'continue';
+  /** The models that are asked when one can't answer, in this order. */
+  readonly fallbacksOf: (target: ModelTarget) => readonly ModelTarget[];
+  readonly logger: Pick<Logger, 'warn'>;
   /** The most steps of one turn. */
   readonly maxSteps: number;
 }
@@ -88,7 +92,10 @@ export async function runTurn(
   const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, progress.lookup);
   const toolTokens = tools.length === 0 ? 0 : await countTools(deps, tools);
   const context = makeTurnContext(deps, state, tools, toolTokens);
-  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, signal, progress });
+  const fallbacks = deps
+    .fallbacksOf(context.target)
+    .map((target) => makeTurnContext(deps, state, tools, toolTokens, target));
+  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, fallbacks, signal, progress });
   await turn.run();
 }
 
@@ -96,6 +103,7 @@ interface TurnParts {
   readonly sessionId: string;
   readonly head: Admission;
   readonly context: TurnContext;
+  readonly fallbacks: readonly TurnContext[];
   readonly signal: AbortSignal;
   readonly progress: TurnProgress;
 }
@@ -125,7 +133,9 @@ class Turn {
   readonly #head: Admission;
   readonly #signal: AbortSignal;
   readonly #progress: TurnProgress;
-  readonly #context: TurnContext;
+  /** The model that answers at present, and those that are left to be asked when it can't. */
+  #context: TurnContext;
+  #fallbacks: readonly TurnContext[];
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
@@ -135,6 +145,7 @@ class Turn {
     this.#sessionId = parts.sessionId;
     this.#head = parts.head;
     this.#context = parts.context;
+    this.#fallbacks = parts.fallbacks;
     this.#signal = parts.signal;
     this.#progress = parts.progress;
   }
@@ -212,7 +223,27 @@ class Turn {
       onUsage: (usage) => {
         this.#addUsage(usage);
       },
+      fallBack: (state, cause) => this.#fallBack(state, cause),
     });
+  }
+
+  /** Stays with the next model whose window holds the request, for the rest of the turn. */
+  #fallBack(state: SessionState, cause: Failure): TurnContext | null {
+    const index = this.#fallbacks.findIndex((context) => !context.overflows(context.size(state, 0)));
+    const next = this.#fallbacks[index];
+    if (next === undefined) return null;
+    const [from, to] = [this.#context, next].map(({ target }) => `${target.provider}/${target.model}`);
+    this.#deps.logger.warn('a model cannot answer; the next one of its fallbacks is asked', {
+      sessionId: this.#sessionId,
+      admissionId: this.#head.admissionId,
+      from,
+      to,
+      reason: cause.reason,
+      cause: cause.message,
+    });
+    this.#fallbacks = this.#fallbacks.slice(index + 1);
+    this.#context = next;
+    return next;
   }
 
   async #failedStep(outcome: StepOutcome & { kind: 'failed' }): Promise<Ending> {
@@ -266,9 +297,11 @@ class Turn {
     said: Pick<MessageDraft, 'text' | 'parts' | 'toolCalls' | 'usage' | 'finishReason'>,
   ): Promise<MessageDraft> {
     const calls = said.toolCalls.map((call) => `${call.name}${call.arguments}`);
-    const counts = await this.#deps.tokens.count([said.text, ...calls]);
+    const counts = await this.#deps.tokens.count([said.text, ...calls, ...handedBackTexts(said)]);
+    const { provider, model } = this.#context.target;
     return {
       ...said,
+      answeredBy: { provider, model },
       role: 'assistant',
       kind: 'answer',
       toolCallId: null,
@@ -331,6 +364,12 @@ function endingOf(
   answer: MessageDraft | null,
 ): Ending | Over {
   return sent.kind === 'refused' && sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
+}
+
+/** Reasoning costs tokens where it goes out again, which is with the calls that it led to. */
+function handedBackTexts({ parts, toolCalls }: Pick<MessageDraft, 'parts' | 'toolCalls'>): readonly string[] {
+  if (toolCalls.length === 0) return [];
+  return (parts ?? []).flatMap((part) => (part.type === 'reasoning' ? [part.text] : []));
 }
 
 /** Input and output together, as the provider counts them; null when it says nothing that can be believed. */

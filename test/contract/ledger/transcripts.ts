@@ -21,6 +21,7 @@ const richAnswer: MessageDraft = anAnswer({
   ],
   usage: { inputTokens: 12, outputTokens: 0, totalTokens: null },
   finishReason: 'tool_calls',
+  answeredBy: { provider: 'vendor', model: 'model-1' },
 });
 
 export function describeTranscripts(makeHarness: MakeLedgerHarness): void {

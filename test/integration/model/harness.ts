@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { OpenAiCompatibleOptions } from '../../../src/adapters/outbound/model/openai-compatible-provider.ts';
-import { makeOpenAiCompatibleProvider } from '../../../src/adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProvider } from '../../../src/adapters/outbound/model/make-provider.ts';
+import type { WireName } from '../../../src/adapters/outbound/model/make-provider.ts';
+import type { WireProviderOptions } from '../../../src/adapters/outbound/model/wire-provider.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from '../../../src/core/ports/model-provider.ts';
 import type { Answer } from '../../support/loopback-model/loopback-model.ts';
 import { LoopbackModel } from '../../support/loopback-model/loopback-model.ts';
@@ -15,9 +16,13 @@ export interface Rig {
 }
 
 /** A provider against a loopback model that answers with `answer`; both are closed when the test ends. */
-export async function aRig(answer?: Answer, options: Partial<OpenAiCompatibleOptions> = {}): Promise<Rig> {
+export async function aRig(
+  answer?: Answer,
+  options: Partial<WireProviderOptions> = {},
+  wire: WireName = 'openai-compatible',
+): Promise<Rig> {
   const model = await LoopbackModel.start(answer === undefined ? {} : { answer });
-  const provider = makeOpenAiCompatibleProvider({
+  const provider = makeProvider(wire, {
     baseUrl: model.url,
     apiKey: aKey,
     newCallId: countingIds(),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeOpenAiCompatibleProvider } from '../../../src/adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProvider } from '../../../src/adapters/outbound/model/make-provider.ts';
 import { makeGate, parked, textAnswer, withinCharacters } from '../../support/loopback-model/answers.ts';
 import { aRequest, aRig, eventsOf, failureOf, textOf } from './harness.ts';
 
@@ -48,7 +48,7 @@ describe('the loopback model', () => {
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const [url] = (await once(createInterface(child.stdout), 'line')) as [string]; // A line is a text.
-    const provider = makeOpenAiCompatibleProvider({ baseUrl: url, apiKey: null });
+    const provider = makeProvider('openai-compatible', { baseUrl: url, apiKey: null });
     onTestFinished(() => provider.close());
 
     const events = await eventsOf(provider.stream(aRequest(), new AbortController().signal));

@@ -6,5 +6,6 @@ export const backToFirstSchema = `
   ALTER TABLE session_admissions DROP COLUMN steers_generation;
   ALTER TABLE session_admissions DROP COLUMN if_over;
   ALTER TABLE session_admissions DROP COLUMN merged_into;
+  ALTER TABLE messages DROP COLUMN answered_by;
   PRAGMA user_version = 1;
 `;

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeOpenAiCompatibleProvider } from '../../../src/adapters/outbound/model/openai-compatible-provider.ts';
+import { makeProvider } from '../../../src/adapters/outbound/model/make-provider.ts';
 import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
 import { textAnswer } from '../../support/loopback-model/answers.ts';
 import { assertValidChatRequest } from '../../support/loopback-model/assert-valid-chat-request.ts';
@@ -47,7 +47,11 @@ describe.each(Object.keys(breaks))('an answer with two calls in which %s', (how)
     { timeout: 120_000 },
     async () => {
       const model = await LoopbackModel.start({ answer: textAnswer('Fine.') });
-      const provider = makeOpenAiCompatibleProvider({ baseUrl: model.url, apiKey: 'key', newCallId: () => 'made-up' });
+      const provider = makeProvider('openai-compatible', {
+        baseUrl: model.url,
+        apiKey: 'key',
+        newCallId: () => 'made-up',
+      });
       onTestFinished(async () => {
         provider.close();
         await model.close();

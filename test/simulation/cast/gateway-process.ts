@@ -158,6 +158,7 @@ export class GatewayProcess implements Asker {
       maxSteps: settings.maxSteps,
       retry: { maxAttempts: settings.maxAttempts, baseDelayMs: 500, maxDelayMs: 5000, maxTotalMs: 60_000 },
       jitter: () => 0.5,
+      fallbacksOf: () => [],
       onOutage: settings.onOutage,
       approvalRules: {
         policy: { scripted: approvalPolicies[settings.approvals] },

@@ -50,9 +50,6 @@ export interface FaultRates {
 const mostBlows = 100;
 
 /** Draws from a seed, and writes down what was drawn. */
-/** A storm of crashes that never ends lets no start come to its end, and says nothing but that. */
-const mostBlows = 60;
-
 export class DrawnDecisions implements Decisions {
   readonly #random: Random;
   readonly #rates: FaultRates;

@@ -168,16 +168,43 @@ describe('a provider', () => {
   const local = 'providers: { local: { kind: openai-compatible, base_url: "http://h/v1" } }\n';
 
   test('of a kind that is not supported is refused with what is', () => {
-    expect(problems('providers: { a: { kind: anthropic, base_url: "https://h" } }')).toEqual([
-      'config.yaml:1:25: providers.a.kind: this kind of provider is not supported by this version; supported: openai-compatible',
+    expect(problems('providers: { a: { kind: telepathy, base_url: "https://h" } }')).toEqual([
+      'config.yaml:1:25: providers.a.kind: this kind of provider is not supported by this version; supported: openai, openai-compatible, anthropic, google',
     ]);
   });
 
-  test('needs a kind and an address', () => {
-    expect(problems('providers:\n  a: {}\n')).toEqual([
-      'config.yaml:2:6: providers.a.kind: is missing',
-      'config.yaml:2:6: providers.a.base_url: is missing',
+  test('needs a kind', () => {
+    expect(problems('providers:\n  a: {}\n')).toEqual(['config.yaml:2:6: providers.a.kind: is missing']);
+  });
+
+  test('needs an address where no vendor stands behind its kind', () => {
+    expect(problems('providers:\n  a: { kind: openai-compatible }\n  b: { kind: anthropic }\n')).toEqual([
+      'config.yaml:2:6: providers.a.base_url: is missing: `kind: openai-compatible` needs the address of its server',
     ]);
+  });
+
+  test('has one key and the options of its own kind', () => {
+    expect(
+      problems('providers:\n  a: { kind: google, interface: chat, api_key_env: A, api_key_file: b }\n').map((problem) =>
+        problem.replace(/^config.yaml:\d+:\d+: /, ''),
+      ),
+    ).toEqual([
+      'providers.a.interface: means something with `kind: openai` only',
+      'providers.a.api_key_file: and `api_key_env` name the same key twice; keep one of them',
+    ]);
+  });
+
+  test('that nobody configured is no fallback', () => {
+    expect(
+      problems(`${local}model: { provider: local, default: m, fallbacks: [{ provider: locl, model: m }] }`),
+    ).toEqual([
+      expect.stringContaining(
+        "model.fallbacks[0].provider: names a provider that `providers` doesn't define; did you mean `local`?",
+      ),
+    ]);
+    expect(
+      problems(`${local}model: { provider: local, default: m, fallbacks: [{ provider: demo, model: demo }] }`),
+    ).toEqual([]);
   });
 
   test.each(['custom', 'demo'])('may not be called like the built-in %s', (name) => {

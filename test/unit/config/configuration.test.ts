@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { defaultTarget, secretValues, summaryTarget } from '../../../src/config/model-endpoints.ts';
+import { fallbacksOf, modelSettings, namedModels } from '../../../src/config/model-settings.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const initial = { ...process.env };
@@ -65,6 +66,51 @@ auxiliary: { compression: { provider: local, model: small } }
     ]);
   });
 
+  test('comes from a file of its own, which may stand in the home folder', () => {
+    const home = homeWith('providers: { claude: { kind: anthropic, api_key_file: keys/claude } }');
+    mkdirSync(join(home, 'keys'));
+    writeFileSync(join(home, 'keys', 'claude'), 'sk-from-file\n');
+
+    const { endpoints, notices } = readConfiguration(home);
+
+    expect(endpoints[0]).toEqual({
+      provider: 'claude',
+      kind: 'anthropic',
+      interface: 'anthropic',
+      baseUrl: 'https://api.anthropic.com/v1',
+      apiKeyVariable: null,
+      apiKey: 'sk-from-file',
+      headers: {},
+    });
+    expect(secretValues(endpoints)).toContain('sk-from-file');
+    expect(notices.filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  test('that a file should hold and does not is a problem of the configuration', () => {
+    const home = homeWith('providers: { claude: { kind: anthropic, api_key_file: key } }');
+    expect(() => readConfiguration(home)).toThrow(/providers\.claude\.api_key_file: names .*key, which can't be read/);
+
+    writeFileSync(join(home, 'key'), '\n');
+    expect(() => readConfiguration(home)).toThrow(/which is empty/);
+
+    writeFileSync(join(home, 'key'), 'two words');
+    expect(() => readConfiguration(home)).toThrow(/which holds more than a key/);
+    expect(() => readConfiguration(home)).not.toThrow(/two words/);
+  });
+
+  test('that a vendor needs and nobody names is told', () => {
+    const home = homeWith(
+      'providers: { gemini: { kind: google } }\nmodel: { provider: gemini, default: gemini-3-pro }',
+    );
+
+    expect(readConfiguration(home).notices).toEqual([
+      {
+        level: 'warn',
+        message: 'The provider `gemini` has neither api_key_env nor api_key_file: it is asked without a key.',
+      },
+    ]);
+  });
+
   test('is not given to the summary model of another provider, which has its own address', () => {
     process.env['OPENAI_API_KEY'] = 'key-of-custom';
     const home = homeWith(`
@@ -88,6 +134,59 @@ auxiliary: { compression: { provider: custom, model: small, base_url: http://h/v
       model: 'other',
       baseUrl: null,
     });
+  });
+});
+
+describe('a model', () => {
+  const home = () =>
+    homeWith(`
+model: { provider: oai, default: gpt-5, temperature: 0.2, fallbacks: [{ provider: claude, model: sonnet }] }
+providers:
+  oai:
+    kind: openai
+    models: { gpt-5: { context_length: 100000, temperature: 1, reasoning_effort: high }, o3: { images: false } }
+  chat: { kind: openai, interface: chat, base_url: "http://h/v1/" }
+  claude:
+    kind: anthropic
+    models: { sonnet: { max_output_tokens: 9000, options: { speed: fast } } }
+    fallbacks: [{ provider: oai, model: o3 }, { provider: claude, model: sonnet }]
+`);
+
+  test('has what its entry says, and the default one first what `model` says', () => {
+    const { config, endpoints } = readConfiguration(home());
+
+    expect(endpoints.map((each) => [each.provider, each.interface, each.baseUrl])).toEqual([
+      ['oai', 'openai-responses', 'https://api.openai.com/v1'],
+      ['chat', 'openai-chat', 'http://h/v1'],
+      ['claude', 'anthropic', 'https://api.anthropic.com/v1'],
+      ['demo', 'demo', null],
+    ]);
+    expect(modelSettings(config, 'oai', 'gpt-5')).toEqual({
+      contextTokens: 100_000,
+      outputTokens: null,
+      images: null,
+      files: null,
+      temperature: 0.2,
+      reasoningEffort: 'high',
+      options: {},
+    });
+    expect(modelSettings(config, 'claude', 'sonnet')).toMatchObject({ outputTokens: 9000, options: { speed: 'fast' } });
+    expect(modelSettings(config, 'claude', 'unheard-of')).toMatchObject({ outputTokens: null, options: {} });
+  });
+
+  test('has the fallbacks of its own, else of its provider, and is never its own', () => {
+    const { config } = readConfiguration(home());
+    const claude = 'https://api.anthropic.com/v1';
+    const oai = 'https://api.openai.com/v1';
+
+    expect(fallbacksOf(config, 'oai', 'gpt-5')).toEqual([{ provider: 'claude', model: 'sonnet', baseUrl: claude }]);
+    expect(fallbacksOf(config, 'claude', 'sonnet')).toEqual([{ provider: 'oai', model: 'o3', baseUrl: oai }]);
+    expect(fallbacksOf(config, 'oai', 'o3')).toEqual([]);
+    expect(namedModels(config).map(({ provider, model }) => `${provider}/${model}`)).toEqual([
+      'oai/gpt-5',
+      'claude/sonnet',
+      'oai/o3',
+    ]);
   });
 });
 

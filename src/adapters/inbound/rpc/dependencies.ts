@@ -11,6 +11,8 @@ import type { Clock } from '../../../core/ports/clock.ts';
 import type { EventHub } from '../../../core/ports/event-hub.ts';
 import type { IdSource } from '../../../core/ports/id-source.ts';
 import type { Logger } from '../../../core/ports/logger.ts';
+import type { ModelLimits } from '../../../core/ports/model-catalog.ts';
+import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
 import type { GatewayPhase } from '../../../core/use-cases/gateway-status.ts';
 import type { FieldProblem } from '../../../protocol/field-problems.ts';
@@ -44,6 +46,23 @@ export interface RpcDependencies {
    * an unknown toolset. The paths are those of `session.create`.
    */
   readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
+  readonly listModels: () => ModelListing;
+}
+
+/** The providers that are configured, and the models that the configuration names. */
+export interface ModelListing {
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly kind: string;
+    readonly baseUrl: string | null;
+    readonly hasKey: boolean;
+  }[];
+  readonly models: readonly {
+    readonly target: ModelTarget;
+    readonly limits: ModelLimits;
+    readonly isDefault: boolean;
+    readonly fallbacks: readonly ModelTarget[];
+  }[];
 }
 
 export interface GatewayIdentity {

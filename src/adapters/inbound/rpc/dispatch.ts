@@ -6,6 +6,7 @@ import type { Answer } from './answer.ts';
 import { makeApprovalHandlers } from './approval-handlers.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { makeGatewayHandlers } from './gateway-handlers.ts';
+import { makeModelHandlers } from './model-handlers.ts';
 import type { Call, Handlers } from './handler.ts';
 import type { Lane } from './lane.ts';
 import { makePromptHandlers } from './prompt-handlers.ts';
@@ -28,6 +29,7 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
     ...makePromptHandlers(deps),
     ...makeApprovalHandlers(deps),
     ...makeGatewayHandlers(deps),
+    ...makeModelHandlers(deps),
   };
 
   return async (request, call, lane) => {

@@ -1,4 +1,10 @@
-import type { ContentPart, Message, MessageMeta, ToolCall } from '../../../core/domain/transcript/message.ts';
+import type {
+  AnsweredBy,
+  ContentPart,
+  Message,
+  MessageMeta,
+  ToolCall,
+} from '../../../core/domain/transcript/message.ts';
 import type { WireMessage, WireShownPart } from '../../../protocol/message.ts';
 import { usageToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
@@ -21,8 +27,13 @@ export function messageToWire(message: Message, maxBytes: number): WireMessage {
     ...(cutting.happened ? { truncated: true as const } : {}),
     ...(message.usage === null ? {} : { usage: usageToWire(message.usage) }),
     ...(message.finishReason === null ? {} : { finish_reason: message.finishReason }),
+    ...(message.answeredBy === undefined ? {} : { answered_by: answeredByToWire(message.answeredBy) }),
     at: message.at,
   };
+}
+
+function answeredByToWire({ provider, model }: AnsweredBy): NonNullable<WireMessage['answered_by']> {
+  return { provider, model };
 }
 
 /** A message whose content is not at hand. */

@@ -26,6 +26,7 @@ const wireReasons = {
   turn_over: 'turn_over',
   approval_closed: 'approval_closed',
   queue_full: 'queue_full',
+  unsupported_parts: 'invalid_params',
   draining: 'draining',
   not_claimable: 'internal',
   stop_requested: 'internal',
@@ -84,6 +85,13 @@ function detailsOf(refusal: Refusal): ErrorDetails {
       return refusal.approval === null ? {} : { resolution: approvalResolutionToWire(refusal.approval.resolution) };
     case 'queue_full':
       return { limit: refusal.limit, retry_after_ms: retryAfterMs };
+    case 'unsupported_parts':
+      return {
+        fields: refusal.parts.map((index) => ({
+          path: `parts.${String(index)}`,
+          message: 'is of a kind that the model of this session does not take',
+        })),
+      };
     case 'draining':
       return { retry_after_ms: retryAfterMs };
     case 'not_claimable':

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../core/ports/logger.ts';
-import type { ModelCatalog, ModelLimits } from '../../../core/ports/model-catalog.ts';
+import type { ModelCatalog, ModelInputs, ModelLimits } from '../../../core/ports/model-catalog.ts';
 import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import { cachedLimits } from './models-dev-cache.ts';
 import { shippedLimits } from './shipped-limits.ts';
@@ -12,6 +12,9 @@ export interface ConfiguredLimit {
   readonly baseUrl: string | null;
   readonly contextTokens: number | null;
   readonly outputTokens: number | null;
+  /** Whether the model takes images, and files that are no text; null: it is not said. */
+  readonly images?: boolean | null;
+  readonly files?: boolean | null;
 }
 
 export interface CatalogOptions {
@@ -25,6 +28,7 @@ export interface CatalogOptions {
 export interface KnownLimits {
   readonly contextTokens: number;
   readonly outputTokens: number | null;
+  readonly takes?: ModelInputs;
 }
 
 /** A source of limits by provider and model. */
@@ -48,6 +52,9 @@ export function makeLayeredCatalog(options: CatalogOptions): ModelCatalog {
       return {
         contextTokens: written?.contextTokens ?? found.contextTokens,
         outputTokens: written?.outputTokens ?? found.outputTokens,
+        ...(written?.outputTokens !== undefined &&
+          written.outputTokens !== null && { cappedOutputTokens: written.outputTokens }),
+        ...takesField(written, found.takes),
         source: written === undefined || written.contextTokens === null ? sourceOf(found, target) : 'configured',
       };
     },
@@ -71,6 +78,17 @@ export function makeLayeredCatalog(options: CatalogOptions): ModelCatalog {
     );
     return found.source;
   }
+}
+
+/** The operator's word counts, kind by kind. */
+function takesField(
+  written: ConfiguredLimit | undefined,
+  found: ModelInputs | undefined,
+): { readonly takes?: ModelInputs } {
+  const images = written?.images ?? found?.images;
+  const files = written?.files ?? found?.files;
+  if (images === undefined && files === undefined) return {};
+  return { takes: { ...(images !== undefined && { images }), ...(files !== undefined && { files }) } };
 }
 
 function isFor(limit: ConfiguredLimit, target: ModelTarget): boolean {

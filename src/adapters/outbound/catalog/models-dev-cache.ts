@@ -52,7 +52,14 @@ function limitEntry(model: string, entry: unknown): readonly (readonly [string, 
   const contextTokens = tokenCount(limit['context']);
   return contextTokens === null
     ? []
-    : [[model.toLowerCase(), { contextTokens, outputTokens: tokenCount(limit['output']) }]];
+    : [[model.toLowerCase(), { contextTokens, outputTokens: tokenCount(limit['output']), ...takesField(entry) }]];
+}
+
+/** `modalities.input` lists what a model takes beside text. */
+function takesField(entry: unknown): Pick<KnownLimits, 'takes'> {
+  const modalities = isRecord(entry) && isRecord(entry['modalities']) ? entry['modalities'] : {};
+  const input: unknown = modalities['input'];
+  return Array.isArray(input) ? { takes: { images: input.includes('image'), files: input.includes('pdf') } } : {};
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

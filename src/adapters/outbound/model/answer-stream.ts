@@ -13,7 +13,7 @@ import { FrameTooLong, SseParser, frameContent } from './sse-frames.ts';
 import type { SseEvent } from './sse-frames.ts';
 import { Stalled } from './stall-watch.ts';
 import type { StallWatch } from './stall-watch.ts';
-import { readChunk, sdkChunk } from './wire-chunk.ts';
+import type { FrameReader } from './wire.ts';
 
 export interface AnswerSource {
   /** The body's pieces; the first one has been read already, to see what it is. */
@@ -21,9 +21,12 @@ export interface AnswerSource {
   readonly first: Uint8Array;
   readonly watch: StallWatch;
   readonly exchange: Exchange;
+  readonly readFrame: FrameReader;
   readonly maxOutputBytes: number;
   readonly secrets: readonly string[];
 }
+
+type FrameSource = Pick<AnswerSource, 'exchange' | 'readFrame' | 'maxOutputBytes' | 'secrets'>;
 
 /** Server-sent events for the SDK: one text for each piece of the body that holds something. */
 export async function* answerEvents(source: AnswerSource): AsyncGenerator<string, void> {
@@ -45,16 +48,14 @@ export async function* answerEvents(source: AnswerSource): AsyncGenerator<string
 }
 
 /** The same for an answer that came whole, from a server that doesn't stream. */
-export function wholeAnswerEvents(
-  body: unknown,
-  source: Pick<AnswerSource, 'exchange' | 'maxOutputBytes' | 'secrets'>,
-): string {
+export function wholeAnswerEvents(body: unknown, source: FrameSource): string {
   return takeValue(body, null, source).text;
 }
 
 interface Taken {
   readonly text: string;
   readonly isOver: boolean;
+  readonly isKeepAlive?: boolean;
 }
 
 function takeEvents(events: readonly SseEvent[], source: AnswerSource, isEnd = false): Taken {
@@ -62,7 +63,7 @@ function takeEvents(events: readonly SseEvent[], source: AnswerSource, isEnd = f
   for (const event of events) {
     const content = frameContent(event.data);
     if (content.kind === 'empty') continue;
-    source.watch.sawData();
+    if (content.kind !== 'json') source.watch.sawData();
     if (content.kind === 'done') return { text, isOver: true };
     if (content.kind === 'garbage') {
       // A frame that the end cut off is the end's fault, and that is judged by the missing finish reason.
@@ -71,6 +72,7 @@ function takeEvents(events: readonly SseEvent[], source: AnswerSource, isEnd = f
     }
     for (const value of content.values) {
       const taken = takeValue(value, event.name, source);
+      if (taken.isKeepAlive !== true) source.watch.sawData();
       text += taken.text;
       if (taken.isOver) return { text, isOver: true };
     }
@@ -79,20 +81,15 @@ function takeEvents(events: readonly SseEvent[], source: AnswerSource, isEnd = f
   return { text, isOver: false };
 }
 
-function takeValue(
-  value: unknown,
-  eventName: string | null,
-  source: Pick<AnswerSource, 'exchange' | 'maxOutputBytes' | 'secrets'>,
-): Taken {
+function takeValue(value: unknown, eventName: string | null, source: FrameSource): Taken {
   const { exchange } = source;
-  const chunk = readChunk(value, eventName);
-  const outputBytes = exchange.take(chunk);
-  if (chunk.error !== undefined) {
+  const frame = source.readFrame(value, eventName, exchange);
+  if (frame.error !== undefined) {
     exchange.fail(
       classifyFailure({
         status: 200,
         headers: {},
-        body: chunk.error,
+        body: frame.error,
         inStream: true,
         nowMs: Date.now(),
         secrets: source.secrets,
@@ -100,12 +97,12 @@ function takeValue(
     );
     return { text: '', isOver: true };
   }
-  if (outputBytes > source.maxOutputBytes) {
+  if (exchange.outputBytes > source.maxOutputBytes) {
     takeOversize(source);
     return { text: '', isOver: true };
   }
-  const forSdk = sdkChunk(chunk);
-  return { text: forSdk === null ? '' : `data: ${JSON.stringify(forSdk)}\n\n`, isOver: false };
+  const text = frame.forSdk === null ? '' : `data: ${JSON.stringify(frame.forSdk)}\n\n`;
+  return { text, isOver: false, isKeepAlive: frame.isKeepAlive ?? false };
 }
 
 function takeGarbage(data: string, { exchange, secrets }: AnswerSource): void {

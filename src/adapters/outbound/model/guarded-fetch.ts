@@ -16,10 +16,12 @@ import type { HttpAnswer, HttpTransport } from './http-transport.ts';
 import { connectionFailure } from './network-failure.ts';
 import { Stalled } from './stall-watch.ts';
 import type { StallWatch } from './stall-watch.ts';
+import type { Wire } from './wire.ts';
 
 export interface GuardedFetchOptions {
   readonly transport: HttpTransport;
   readonly origin: string;
+  readonly wire: Pick<Wire, 'readFrame' | 'takesWholeAnswers'>;
   readonly connectTimeoutMs: number;
   readonly maxErrorBytes: number;
   readonly maxOutputBytes: number;
@@ -59,7 +61,7 @@ async function send(
   request: GuardedRequest,
 ): Promise<HttpAnswer> {
   const { transport, connectTimeoutMs, origin } = options;
-  const headers = Object.fromEntries(new Headers(init?.headers).entries());
+  const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => isSaid(value)));
   const body = typeof init?.body === 'string' ? init.body : '';
   let target = url;
   for (let redirects = 0; redirects <= maxRedirects && target.origin === origin; redirects += 1) {
@@ -107,8 +109,10 @@ async function goodAnswer(
     if (shape === 'stream') return streamResponse(body, beginning, options, request);
     const text = await body.text(shape === 'json' ? options.maxOutputBytes : options.maxErrorBytes, beginning);
     const value = parsedJson(text);
-    if (!isWholeAnswer(value)) throw refusedAnswer(text, answer, options, request);
-    return eventResponse(wholeAnswerEvents(value, { ...options, exchange: request.exchange }));
+    if (!options.wire.takesWholeAnswers || !isWholeAnswer(value)) throw refusedAnswer(text, answer, options, request);
+    return eventResponse(
+      wholeAnswerEvents(value, { ...options, readFrame: options.wire.readFrame, exchange: request.exchange }),
+    );
   } catch (error) {
     throw error instanceof Refused ? error : brokenBody(error, request);
   }
@@ -121,7 +125,8 @@ function streamResponse(
   request: GuardedRequest,
 ): Response {
   const { exchange, watch } = request;
-  const events = answerEvents({ ...options, pieces: body.pieces, first: beginning, watch, exchange });
+  const { readFrame } = options.wire;
+  const events = answerEvents({ ...options, readFrame, pieces: body.pieces, first: beginning, watch, exchange });
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -179,6 +184,11 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Where there is no key, an SDK still names the header. */
+function isSaid(value: string): boolean {
+  return value !== '' && value !== 'Bearer';
 }
 
 function urlOf(input: Parameters<Fetch>[0]): URL {

@@ -3,7 +3,8 @@
  *
  * R1: plain text goes out as a string: one text part, which the SDK sends as such. Many small servers take no lists.
  * R2: arguments that go out are always a JSON object, as the model wrote it where it is one.
- * R3: what the provider gave back as metadata goes out again under the same keys.
+ * R3: what a vendor gave to be handed back goes out again to that vendor, under the same keys, and to no other.
+ * R4: ids of tool calls are legal for the one who reads them, and a call and its result have the same.
  */
 import type {
   LanguageModelV3CallOptions,
@@ -13,37 +14,70 @@ import type {
   LanguageModelV3TextPart,
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
-import type { ContentPart, ProviderMetadata, ToolCall } from '../../../core/domain/transcript/message.ts';
+import { isTextType } from '../../../core/domain/admission/unsupported-parts.ts';
+import type { ContentPart, ProviderMetadata } from '../../../core/domain/transcript/message.ts';
 import type { ModelRequest, RequestMessage, ToolSchema } from '../../../core/ports/model-provider.ts';
+import { makeLegalCallIds } from './legal-call-ids.ts';
+
+/** What one wire takes of a conversation. */
+export interface PromptProfile {
+  /** Under which key the vendor's own metadata stands; null for a wire that has reasoning as plain text. */
+  readonly vendor: 'anthropic' | 'google' | 'openai' | null;
+  /** Whether a file of this type can go out as it is. */
+  readonly carries: (mediaType: string) => boolean;
+  /** Whether a metadata entry makes a part of reasoning fit to be handed back. */
+  readonly needsOfReasoning: readonly string[];
+  readonly legalCallId: RegExp;
+  /** Whether arguments go out as the model wrote them, or as the object that they stand for. */
+  readonly argumentsAs: 'text' | 'object';
+}
 
 type CallOptions = Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'maxOutputTokens'>;
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content'];
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
 
-export function callOptions(request: ModelRequest): CallOptions {
+export function callOptions(request: ModelRequest, profile: PromptProfile): CallOptions {
+  const conversion: Conversion = { profile, callId: makeLegalCallIds(profile.legalCallId) };
   const system: LanguageModelV3Message[] = isFilled(request.system)
     ? [{ role: 'system', content: request.system }]
     : [];
   return {
-    prompt: [...system, ...request.messages.map(promptMessage)],
+    prompt: [...system, ...promptMessages(request.messages, conversion)],
     ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
     ...(request.maxOutputTokens !== null && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
 
-function promptMessage(message: RequestMessage): LanguageModelV3Message {
+interface Conversion {
+  readonly profile: PromptProfile;
+  readonly callId: (id: string) => string;
+}
+
+/** The results of one batch go out as one message: some vendors take no two of the user's in a row. */
+function promptMessages(messages: readonly RequestMessage[], conversion: Conversion): LanguageModelV3Message[] {
+  const prompt: LanguageModelV3Message[] = [];
+  for (const message of messages) {
+    const converted = promptMessage(message, conversion);
+    const last = prompt.at(-1);
+    if (converted.role === 'tool' && last?.role === 'tool') last.content.push(...converted.content);
+    else prompt.push(converted);
+  }
+  return prompt;
+}
+
+function promptMessage(message: RequestMessage, conversion: Conversion): LanguageModelV3Message {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: userContent(message.text, message.parts ?? []) };
+      return { role: 'user', content: userContent(message.text, message.parts ?? [], conversion.profile) };
     case 'assistant':
-      return { role: 'assistant', content: assistantContent(message.text, message.parts ?? [], message.toolCalls) };
+      return { role: 'assistant', content: assistantContent(message, conversion) };
     case 'tool':
       return {
         role: 'tool',
         content: [
           {
             type: 'tool-result',
-            toolCallId: message.toolCallId,
+            toolCallId: conversion.callId(message.toolCallId),
             toolName: message.toolName,
             output: { type: 'text', value: message.text },
           },
@@ -52,68 +86,76 @@ function promptMessage(message: RequestMessage): LanguageModelV3Message {
   }
 }
 
-function userContent(text: string, parts: readonly ContentPart[]): UserContent {
+function userContent(text: string, parts: readonly ContentPart[], profile: PromptProfile): UserContent {
   // A message's text repeats the text parts that it was made from, so it only counts where there are none.
   const hasTextParts = parts.some((part) => part.type === 'text');
   const own: UserContent = text !== '' && !hasTextParts ? [{ type: 'text', text }] : [];
-  const content = [...own, ...parts.flatMap(userPart)];
+  const content = [...own, ...parts.flatMap((part) => userPart(part, profile))];
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.length === content.length ? [{ type: 'text', text: texts.join('\n\n') }] : content;
 }
 
-function userPart(part: ContentPart): UserContent {
+function userPart(part: ContentPart, profile: PromptProfile): UserContent {
   switch (part.type) {
     case 'text':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
     case 'reasoning':
       return [];
     case 'image':
-      return [filePart(part.mediaType, part.data, null)];
+      return [filePart(part.mediaType, part.data, null, profile)];
     case 'file':
-      return [filePart(part.mediaType, part.data, part.name)];
+      return [filePart(part.mediaType, part.data, part.name, profile)];
   }
 }
 
-/** What an OpenAI-compatible wire can carry; of everything else the model hears that it was there. */
+/** What the wire can carry; of everything else the model hears that it was there. */
 function filePart(
   mediaType: string,
   data: string,
   name: string | null,
+  profile: PromptProfile,
 ): LanguageModelV3TextPart | LanguageModelV3FilePart {
   const type = mediaType.toLowerCase();
   const label = name ?? 'file';
-  if (type.startsWith('text/') || textTypes.test(type)) {
+  if (isTextType(type)) {
     return { type: 'text', text: `[${label}, ${type}]\n${Buffer.from(data, 'base64').toString('utf8')}` };
   }
-  if (type.startsWith('image/') || carriedTypes.includes(type)) {
+  if (profile.carries(type)) {
     return { type: 'file', mediaType: type, data, ...(name !== null && { filename: name }) };
   }
   return { type: 'text', text: `[${label}, ${type}: this kind of file can't be sent to the model]` };
 }
 
-const textTypes = /^application\/(?:json|xml|yaml|x-yaml|toml|javascript|typescript|x-sh|sql)$|\+(?:json|xml)$/;
-const carriedTypes: readonly string[] = ['application/pdf', 'audio/wav', 'audio/mp3', 'audio/mpeg'];
+type AssistantMessage = Extract<RequestMessage, { role: 'assistant' }>;
 
-function assistantContent(
-  text: string,
-  parts: readonly ContentPart[],
-  toolCalls: readonly ToolCall[],
-): AssistantContent {
-  const reasoning = parts.flatMap((part) =>
-    part.type === 'reasoning' ? [{ type: 'reasoning' as const, text: part.text, ...optionsOf(part) }] : [],
-  );
-  const ownTexts = parts.flatMap((part) =>
-    part.type === 'text' ? [{ type: 'text' as const, text: part.text, ...optionsOf(part) }] : [],
-  );
-  const texts = text === '' ? ownTexts : [{ type: 'text' as const, text }];
-  const calls = toolCalls.map((call) => ({
+function assistantContent(message: AssistantMessage, { profile, callId }: Conversion): AssistantContent {
+  const calls = message.toolCalls.map((call) => ({
     type: 'tool-call' as const,
-    toolCallId: call.id,
+    toolCallId: callId(call.id),
     toolName: call.name,
-    input: sendableArguments(call.arguments),
-    ...optionsOf(call),
+    input: profile.argumentsAs === 'text' ? sendableArguments(call.arguments) : argumentsObject(call.arguments),
+    ...optionsOf(call, profile),
   }));
-  return [...reasoning, ...texts, ...calls];
+  return [...spokenContent(message, profile), ...calls];
+}
+
+/** Texts and reasoning. Where the parts hold the whole text, their order counts: a signature covers what is around it. */
+function spokenContent({ text, parts }: AssistantMessage, profile: PromptProfile): AssistantContent {
+  const given = (parts ?? []).filter((part) => part.type === 'text' || part.type === 'reasoning');
+  const hasWholeText = given.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('') === text;
+  const own = hasWholeText || text.trim() === '' ? [] : [{ type: 'text' as const, text }];
+  const kept = given.flatMap((part) => {
+    if (part.type === 'reasoning' && !takesReasoning(part.providerMetadata, profile)) return [];
+    if (part.type === 'text' && (part.text.trim() === '' || own.length > 0)) return [];
+    return [{ type: part.type, text: part.text, ...optionsOf(part, profile) }];
+  });
+  return [...kept, ...own];
+}
+
+function takesReasoning(metadata: ProviderMetadata | undefined, profile: PromptProfile): boolean {
+  if (profile.vendor === null) return metadata === undefined;
+  const fields = metadata?.[profile.vendor];
+  return fields !== undefined && profile.needsOfReasoning.some((field) => field in fields);
 }
 
 /**
@@ -137,13 +179,21 @@ function parsed(text: string): unknown {
   }
 }
 
-function optionsOf(part: { readonly providerMetadata?: ProviderMetadata }): {
-  providerOptions?: SharedV3ProviderOptions;
-} {
+function argumentsObject(text: string): unknown {
+  const sendable = sendableArguments(text);
+  return typeof sendable === 'string' ? parsed(sendable) : sendable;
+}
+
+function optionsOf(
+  part: { readonly providerMetadata?: ProviderMetadata },
+  { vendor }: PromptProfile,
+): { providerOptions?: SharedV3ProviderOptions } {
+  const { providerMetadata } = part;
+  if (providerMetadata === undefined) return {};
+  // Gemini speaks both its own wire and OpenAI's, and wants its signatures back on either.
+  const own = providerMetadata[vendor ?? 'google'];
   // What is JSON on its way in and out of the store is JSON here.
-  return part.providerMetadata === undefined
-    ? {}
-    : { providerOptions: part.providerMetadata as SharedV3ProviderOptions };
+  return own === undefined ? {} : { providerOptions: { [vendor ?? 'google']: own } as SharedV3ProviderOptions };
 }
 
 function functionTool(tool: ToolSchema): LanguageModelV3FunctionTool {

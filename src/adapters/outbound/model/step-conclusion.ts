@@ -25,9 +25,10 @@ export interface StepFacts {
   readonly isAborted: boolean;
   readonly end: SdkEnd;
   readonly exchange: Exchange;
-  /** Ids of the calls that the request holds already. */
-  readonly takenCallIds: ReadonlySet<string>;
-  readonly newCallId: () => string;
+  /** The answer's tool calls; null when one of them can't be answered. */
+  readonly calls: readonly ToolCall[] | null;
+  /** What of the answer is more than text. */
+  readonly parts: readonly ContentPart[] | null;
 }
 
 /** The last events of a step: its tool calls and `finished`, or `failed` alone. */
@@ -39,36 +40,26 @@ export function concludeStep(facts: StepFacts): readonly ModelEvent[] {
   if (end.rawFinishReason === null || end.sawError) return [failed(cutOff(exchange), null, usage)];
   const hidden = hiddenFailure(exchange, end.rawFinishReason, finishReasonOf(end, []));
   if (hidden !== null) return [failed(hidden, null, usage)];
-  const calls = exchange.toolCalls.calls(facts.takenCallIds, facts.newCallId);
+  const { calls } = facts;
   if (calls === null) return [failed(namelessCall, null, usage)];
-  return finished(calls, exchange, finishReasonOf(end, calls), usage);
+  // A call that began and never became whole is half a call, whatever the finish reason says.
+  if (exchange.startedCalls > calls.length) return [failed(cutOff(exchange), null, usage)];
+  return [
+    ...calls.map((call) => ({ kind: 'tool_call' as const, call })),
+    { kind: 'finished', finishReason: finishReasonOf(end, calls), usage, parts: facts.parts },
+  ];
 }
 
 export const abortedFailure: Failure = failureOf('aborted', 'The request was stopped.');
 
 const namelessCall = failureOf('cut_off', 'The model asked for a tool without naming it.', { retryable: true });
 
-function finished(
-  calls: readonly ToolCall[],
-  exchange: Exchange,
-  finishReason: FinishReason,
-  usage: Usage | null,
-): readonly ModelEvent[] {
-  // Some thinking models want their reasoning back while they wait for tools, and no others take it at other times.
-  const parts: readonly ContentPart[] | null =
-    calls.length > 0 && exchange.reasoning !== '' ? [{ type: 'reasoning', text: exchange.reasoning }] : null;
-  return [
-    ...calls.map((call) => ({ kind: 'tool_call' as const, call })),
-    { kind: 'finished', finishReason, usage, parts },
-  ];
-}
-
 function failed(failure: Failure, learnt: LearntLimit | null, usage: Usage | null): ModelEvent {
   return { kind: 'failed', failure, learnt, usage };
 }
 
 function cutOff(exchange: Exchange): Failure {
-  const began = exchange.hasText || !exchange.toolCalls.isEmpty;
+  const began = exchange.hasText || exchange.hasToolCalls;
   const message = began
     ? 'The answer broke off before it was finished.'
     : 'The provider ended the stream without an answer.';
@@ -77,7 +68,7 @@ function cutOff(exchange: Exchange): Failure {
 
 /** A failure that calls itself an end: by its finish reason, by the native one, or by having truncated the input. */
 function hiddenFailure(exchange: Exchange, rawFinishReason: string, finishReason: FinishReason): Failure | null {
-  const isEmpty = !exchange.hasText && exchange.toolCalls.isEmpty;
+  const isEmpty = !exchange.hasText && !exchange.hasToolCalls;
   if (isEmpty && finishReason === 'content_filter') return namedFailure('content_filtered', rawFinishReason);
   const byReason = finishReasonFailure(rawFinishReason);
   if (byReason !== null)
@@ -88,7 +79,7 @@ function hiddenFailure(exchange: Exchange, rawFinishReason: string, finishReason
     finishReason: rawFinishReason,
     promptTokens: exchange.usage?.promptTokens ?? null,
     completionTokens: exchange.usage?.completionTokens ?? null,
-    hasContent: !isEmpty || exchange.reasoning !== '',
+    hasContent: !isEmpty || exchange.hasReasoning,
     windowTokens: null,
   });
   return isOverflow

@@ -59,7 +59,10 @@ export function sdkChunk(chunk: WireChunk): Readonly<Record<string, unknown>> | 
   if (content === null && reasoning === null && refusal === null && finishReason === null && usage === null)
     return null;
   const delta = { content, reasoning_content: reasoning?.text ?? null, refusal };
-  return { choices: [{ delta, finish_reason: finishReason }], usage: usage === null ? null : sdkUsage(usage) };
+  return {
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    usage: usage === null ? null : sdkUsage(usage),
+  };
 }
 
 function sdkUsage(usage: WireUsage): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { Message, MessageKind, MessageMeta, Role } from '../../../core/domain/transcript/message.ts';
+import type { AnsweredBy, Message, MessageKind, MessageMeta, Role } from '../../../core/domain/transcript/message.ts';
 import { fromJson, fromJsonList, toJson, toJsonList } from './json-column.ts';
 
 /** A row of `messages` without its large columns. */
@@ -21,10 +21,12 @@ export interface MessageRow extends MessageMetaRow {
   readonly content: string;
   readonly tool_calls: string | null;
   readonly parts: string | null;
+  readonly answered_by: string | null;
 }
 
 export const messageMetaColumns = 'id, origin_id, role, kind, tokens, admission_id, tool_call_id, tool_call_ids';
-export const messageColumns = `${messageMetaColumns}, partial, finish_reason, usage, at, content, tool_calls, parts`;
+export const messageColumns = `${messageMetaColumns}, partial, finish_reason, usage, at, content, tool_calls, parts,
+  answered_by`;
 
 export function metaFromRow(row: MessageMetaRow): MessageMeta {
   return {
@@ -40,6 +42,7 @@ export function metaFromRow(row: MessageMetaRow): MessageMeta {
 }
 
 export function messageFromRow(row: MessageRow): Message {
+  const answeredBy = fromJson<AnsweredBy>(row.answered_by);
   return {
     ...metaFromRow(row),
     text: row.content,
@@ -48,6 +51,7 @@ export function messageFromRow(row: MessageRow): Message {
     partial: row.partial === 1,
     usage: fromJson(row.usage),
     finishReason: row.finish_reason,
+    ...(answeredBy !== null && { answeredBy }),
     at: row.at,
   };
 }
@@ -69,5 +73,6 @@ export function messageToRow(message: Message): MessageRow {
     content: message.text,
     tool_calls: toJsonList(message.toolCalls),
     parts: toJson(message.parts),
+    answered_by: toJson(message.answeredBy ?? null),
   };
 }

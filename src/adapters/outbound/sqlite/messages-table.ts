@@ -5,7 +5,7 @@ import type { MessageMetaRow, MessageRow } from './message-row.ts';
 
 /** What a copy takes over from its origin unchanged. */
 const copiedColumns = `origin_id, role, kind, tokens, admission_id, tool_call_id, tool_call_ids, partial, finish_reason,
-  usage, at, content, tool_calls, parts`;
+  usage, at, content, tool_calls, parts, answered_by`;
 
 /** The messages of all transcripts. Rows are added, hidden and copied; their content never changes. */
 export class MessagesTable {
@@ -23,7 +23,7 @@ export class MessagesTable {
     this.#insert = db.prepare(
       `INSERT INTO messages (session_id, active, ${messageColumns}) VALUES (@session_id, 1, @id, @origin_id, @role,
          @kind, @tokens, @admission_id, @tool_call_id, @tool_call_ids, @partial, @finish_reason, @usage, @at, @content,
-         @tool_calls, @parts)`,
+         @tool_calls, @parts, @answered_by)`,
     );
     this.#copy = db.prepare(
       `INSERT INTO messages (id, session_id, active, ${copiedColumns})

@@ -212,8 +212,11 @@ const steers = `
   ALTER TABLE session_admissions ADD COLUMN merged_into TEXT;
 `;
 
+/** Which model gave an answer: `{provider, model}`. */
+const answeredBy = `ALTER TABLE messages ADD COLUMN answered_by TEXT;`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally, approvals, steers];
+const migrations: readonly string[] = [initialSchema, tally, approvals, steers, answeredBy];
 
 export const schemaVersion = migrations.length;
 

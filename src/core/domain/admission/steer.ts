@@ -25,7 +25,7 @@ export function decideSteer(state: SessionState, command: Command<'steer'>, cont
   const refusal =
     (context.draining ? ({ reason: 'draining' } as const) : null) ??
     whyNotSteer(state, generation) ??
-    queueRefusal(state, context);
+    queueRefusal(state, command, context);
   return admit(state, command, refusal, () => ({
     ...newAdmission(state.sessionId, command, context),
     delivery: 'steer',

@@ -8,6 +8,7 @@ import { positionGap } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { receiptOf } from './receipt.ts';
 import type { Receipt } from './receipt.ts';
+import { unsupportedParts } from './unsupported-parts.ts';
 
 /**
  * Takes a prompt into the queue, or repeats the receipt of the one that has its id (P2).
@@ -20,7 +21,7 @@ export function decideSubmit(
   command: Command<'submit'>,
   context: DecideContext,
 ): Verdict<Receipt> {
-  const refusal = context.draining ? ({ reason: 'draining' } as const) : queueRefusal(state, context);
+  const refusal = context.draining ? ({ reason: 'draining' } as const) : queueRefusal(state, command, context);
   return admit(state, command, refusal, () => newAdmission(state.sessionId, command, context));
 }
 
@@ -85,7 +86,14 @@ function openByInputId(state: SessionState, command: Command<'submit' | 'steer'>
   return state.open.find((a) => a.inputId === command.inputId && a.principalId === command.principalId);
 }
 
-export function queueRefusal(state: SessionState, context: DecideContext): Refusal | null {
+/** Why nothing like this can join the queue at the moment. */
+export function queueRefusal(
+  state: SessionState,
+  { payload }: Pick<Command<'submit'>, 'payload'>,
+  context: DecideContext,
+): Refusal | null {
+  const parts = unsupportedParts(payload.parts, () => context.limits.takes?.(state.profile) ?? {});
+  if (parts.length > 0) return { reason: 'unsupported_parts', parts };
   const limit = context.limits.maxQueuedPerSession;
   return queuedCount(state) >= limit ? { reason: 'queue_full', limit } : null;
 }

@@ -1,3 +1,4 @@
+import type { ModelInputs } from '../admission/unsupported-parts.ts';
 import type { SessionEventBody } from './events.ts';
 import type { AdmissionKey } from './commands.ts';
 import type { Refusal } from './refusal.ts';
@@ -22,6 +23,12 @@ export interface DecideLimits {
   readonly maxQueuedPerSession: number;
   /** The start that is lost for this many times ends the admission as `crash_loop`. */
   readonly maxLostStarts: number;
+  /** What a model takes beside text. Absent: nobody says. */
+  readonly takes?: (target: {
+    readonly provider: string;
+    readonly model: string;
+    readonly baseUrl: string | null;
+  }) => ModelInputs;
 }
 
 /** An event before it has a sequence number. */

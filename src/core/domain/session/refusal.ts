@@ -17,6 +17,7 @@ export type Refusal =
   | { readonly reason: 'approval_closed'; readonly approval: ResolvedApproval | null }
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
+  | { readonly reason: 'unsupported_parts'; readonly parts: readonly number[] }
   | { readonly reason: 'draining' }
   | { readonly reason: 'stop_requested' }
   | { readonly reason: 'tip_moved' }

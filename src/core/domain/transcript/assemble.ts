@@ -6,16 +6,26 @@
  * M3: arguments that are no JSON object never go out: some providers refuse every later request over one of them.
  * M4: steers that follow each other are one message: nobody has answered between them.
  * M5: a summary is framed as background and not as somebody speaking.
+ * M6: what a model wants handed back goes to that model alone, and reasoning only with the calls that it led to.
+ * M7: a part that the reader is known not to take is named and not sent.
  */
+import { isUnsupported } from '../admission/unsupported-parts.ts';
+import type { ModelInputs } from '../admission/unsupported-parts.ts';
 import type { RequestMessage } from './request-message.ts';
-import type { ContentPart, Message, ToolCall } from './message.ts';
+import type { AnsweredBy, ContentPart, Message, ToolCall } from './message.ts';
 import { pairToolCalls } from './tool-pairs.ts';
 import type { ResultsOf } from './tool-pairs.ts';
 
-export function assemble(stored: readonly Message[]): readonly RequestMessage[] {
+/** The model that gets a request. */
+export interface Reader extends AnsweredBy {
+  readonly takes?: ModelInputs;
+}
+
+/** Without a reader it is taken for the model that gave every answer. */
+export function assemble(stored: readonly Message[], reader: Reader | null = null): readonly RequestMessage[] {
   const messages = withJoinedSteers(stored);
   const results = pairToolCalls(messages);
-  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults));
+  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults, reader));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
 }
 
@@ -40,30 +50,64 @@ function partsOf({ text, parts }: Message): readonly ContentPart[] {
 
 const noResults: ResultsOf<Message> = new Map();
 
-function requestMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
+function requestMessages(
+  message: Message,
+  results: ResultsOf<Message>,
+  reader: Reader | null,
+): readonly RequestMessage[] {
   if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
   switch (message.role) {
     case 'user':
       return message.text.trim() === '' && (message.parts ?? []).length === 0
         ? []
-        : [{ role: 'user', text: message.text, parts: message.parts }];
+        : [{ role: 'user', text: message.text, parts: readableParts(message.parts, reader?.takes ?? {}) }];
     case 'assistant':
-      return assistantMessages(message, results);
+      return assistantMessages(message, results, reader);
     case 'tool':
       return []; // It goes out with the batch that asks for it; without one it has no place.
   }
 }
 
-function assistantMessages(message: Message, results: ResultsOf<Message>): readonly RequestMessage[] {
-  const calls = uniqueCalls(message.toolCalls);
+function assistantMessages(
+  message: Message,
+  results: ResultsOf<Message>,
+  reader: Reader | null,
+): readonly RequestMessage[] {
+  const isOwn = isAnswerOf(message, reader);
+  const calls = uniqueCalls(message.toolCalls).map((call) => (isOwn ? call : withoutMetadata(call)));
   if (message.text.trim() === '' && calls.length === 0) return [];
   return [
-    { role: 'assistant', text: message.text, parts: message.parts, toolCalls: calls.map(sendable) },
+    { role: 'assistant', text: message.text, parts: handedBack(message, isOwn), toolCalls: calls.map(sendable) },
     ...calls.map((call): RequestMessage => {
       const text = results.get(call.id)?.text ?? missingResult;
       return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text.trim() === '' ? emptyResult : text };
     }),
   ];
+}
+
+function readableParts(parts: Message['parts'], takes: ModelInputs): Message['parts'] {
+  return (
+    parts?.map((part) => (isUnsupported(part, takes) && 'mediaType' in part ? placeholder(part.mediaType) : part)) ??
+    null
+  );
+}
+
+function placeholder(mediaType: string): ContentPart {
+  return { type: 'text', text: `[${mediaType}: this model does not take it]` };
+}
+
+function isAnswerOf({ answeredBy }: Message, reader: AnsweredBy | null): boolean {
+  if (reader === null || answeredBy === undefined) return true;
+  return answeredBy.provider === reader.provider && answeredBy.model === reader.model;
+}
+
+function handedBack({ parts, toolCalls }: Message, isOwn: boolean): readonly ContentPart[] | null {
+  const kept = (isOwn ? (parts ?? []) : []).filter((part) => part.type !== 'reasoning' || toolCalls.length > 0);
+  return kept.length === 0 ? null : kept;
+}
+
+function withoutMetadata({ id, name, arguments: written }: ToolCall): ToolCall {
+  return { id, name, arguments: written };
 }
 
 const missingResult = '[The result of this call was lost. Its outcome is unknown.]';

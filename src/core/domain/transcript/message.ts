@@ -19,6 +19,12 @@ export type ContentPart =
 /** What a provider wants back word for word with a later request (signatures of reasoning, for instance). */
 export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
+/** The model that gave an answer. What it wants handed back is for it alone. */
+export interface AnsweredBy {
+  readonly provider: string;
+  readonly model: string;
+}
+
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -55,6 +61,8 @@ export interface Message extends MessageMeta {
   readonly partial: boolean;
   readonly usage: Usage | null;
   readonly finishReason: string | null;
+  /** Only on what a model wrote. */
+  readonly answeredBy?: AnsweredBy;
   readonly at: string;
 }
 

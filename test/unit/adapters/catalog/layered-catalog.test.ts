@@ -153,3 +153,29 @@ describe('the cache file', () => {
     expect(limitsOf(catalog, 'custom', 'm').contextTokens).toBe(8192);
   });
 });
+
+describe('what a model takes beside text', () => {
+  const entry = { limit: { context: 32_000 }, modalities: { input: ['text', 'image'], output: ['text'] } };
+  const cache = { custom: { models: { mine: entry } } };
+  const written = { provider: 'custom', model: 'mine', baseUrl: null, contextTokens: null, outputTokens: 900 };
+
+  it('is what the cache file lists', () => {
+    expect(limitsOf(aRig(cache).catalog, 'custom', 'mine')).toMatchObject({ takes: { images: true, files: false } });
+  });
+
+  it('is what the configuration says, kind by kind, before it', () => {
+    const { catalog } = aRig(cache, { configured: [{ ...written, images: null, files: true }] });
+
+    expect(limitsOf(catalog, 'custom', 'mine')).toEqual({
+      contextTokens: 32_000,
+      outputTokens: 900,
+      cappedOutputTokens: 900,
+      takes: { images: true, files: true },
+      source: 'cache',
+    });
+  });
+
+  it('is not known where nobody says', () => {
+    expect(limitsOf(aRig(null).catalog, 'custom', 'unheard-of')).not.toHaveProperty('takes');
+  });
+});

@@ -31,6 +31,28 @@ describe('a fresh prompt', () => {
       .then(queued(3, fresh, { payload: { text: '', parts } }));
   });
 
+  test('with a part that the model does not take is refused, unless its id is known', () => {
+    const parts: readonly ContentPart[] = [
+      { type: 'text', text: 'See' },
+      { type: 'image', mediaType: 'image/png', data: 'AAAA' },
+      { type: 'file', mediaType: 'application/pdf', data: 'AAAA', name: null },
+      { type: 'file', mediaType: 'text/plain', data: 'AAAA', name: null },
+    ];
+    const limits = { maxQueuedPerSession: 100, maxLostStarts: 3, takes: () => ({ images: false, files: false }) };
+    const payload = { text: 'See', parts };
+
+    given(created())
+      .when(submit(3, { payload, known: null }), { limits })
+      .thenRefused({
+        reason: 'unsupported_parts',
+        parts: [1, 2],
+      });
+    given(created(), queued(2))
+      .when(submit(2, { payload }), { limits })
+      .thenNothing()
+      .thenAnswers({ admission: anAdmission({ seq: 2 }), ahead: 0, duplicate: true, blockedBy: [] });
+  });
+
   test('waits behind everything that is open, the running turn included', () => {
     given(created(), queued(1), queued(2), started(1), prompted(1))
       .when(submit(3))

@@ -145,7 +145,7 @@ describe('M3: arguments', () => {
   });
 });
 
-describe('M4: a summary', () => {
+describe('M5: a summary', () => {
   test('is background and not somebody speaking', () => {
     expect(requestOf([prompt('Go'), summary('A parser was written.'), prompt('Next')])).toEqual([
       user('Go'),
@@ -199,4 +199,61 @@ test('whatever is in a transcript, the request is valid', () => {
     }),
     { numRuns: 300 },
   );
+});
+
+describe('what a model wants handed back', () => {
+  const metadata = { anthropic: { signature: 'c2ln' } };
+  const first = { provider: 'claude', model: 'sonnet' };
+  const thinking = { type: 'reasoning', text: 'Hm', providerMetadata: metadata } as const;
+  const asking = aMessage({
+    ...answer('I look', [{ ...call('a'), providerMetadata: metadata }]),
+    parts: [thinking],
+    answeredBy: first,
+  });
+  const plain = aMessage({ ...answer('Done'), parts: [thinking], answeredBy: first });
+  const transcript = [prompt('Go'), asking, result('a', 'fine'), plain].map((message, index) => ({
+    ...message,
+    id: index + 1,
+  }));
+
+  test('goes to that model, and reasoning only with the calls that it led to', () => {
+    const request = assemble(deepFreeze(transcript), first);
+
+    expect(request[1]).toEqual({
+      role: 'assistant',
+      text: 'I look',
+      parts: [thinking],
+      toolCalls: [{ ...call('a'), providerMetadata: metadata }],
+    });
+    expect(request[3]).toEqual(assistant('Done'));
+  });
+
+  test.each([
+    { provider: 'claude', model: 'opus' },
+    { provider: 'gemini', model: 'sonnet' },
+  ])('does not go to $provider/$model, and its calls do', (reader) => {
+    const request = assemble(deepFreeze(transcript), reader);
+
+    expect(request).toEqual([user('Go'), assistant('I look', [call('a')]), tool('a', 'fine'), assistant('Done')]);
+  });
+});
+
+test('a part that the reader does not take is named instead', () => {
+  const parts: Message['parts'] = [
+    { type: 'text', text: 'See' },
+    { type: 'image', mediaType: 'image/png', data: 'AAAA' },
+  ];
+  const messages = deepFreeze([prompt('See', { parts })]);
+
+  expect(assemble(messages, { provider: 'p', model: 'blind', takes: { images: false } })).toEqual([
+    {
+      role: 'user',
+      text: 'See',
+      parts: [
+        { type: 'text', text: 'See' },
+        { type: 'text', text: '[image/png: this model does not take it]' },
+      ],
+    },
+  ]);
+  expect(assemble(messages, { provider: 'p', model: 'seeing' })[0]).toMatchObject({ parts });
 });

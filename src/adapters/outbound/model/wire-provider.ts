@@ -1,20 +1,21 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { failureOf } from '../../../core/domain/model/failure.ts';
 import type { Failure } from '../../../core/domain/model/failure.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from '../../../core/ports/model-provider.ts';
+import { AnswerParts } from './answer-parts.ts';
 import { Exchange } from './exchange.ts';
 import { makeGuardedFetch } from './guarded-fetch.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 import { makeHttpTransport } from './http-transport.ts';
-import { callOptions } from './request-to-prompt.ts';
 import { makeStallWatch, stallLimits } from './stall-watch.ts';
 import type { StallLimits } from './stall-watch.ts';
 import { abortedFailure, concludeStep } from './step-conclusion.ts';
 import type { SdkEnd, StepFacts } from './step-conclusion.ts';
+import { noModelOptions } from './wire.ts';
+import type { ModelOptions, Wire } from './wire.ts';
 
-export interface OpenAiCompatibleOptions extends Partial<StallLimits> {
-  /** The address up to and without `/chat/completions`. The key goes to its origin only. */
+export interface WireProviderOptions extends Partial<StallLimits> {
+  /** The address up to and without what the wire adds to it. The key goes to its origin only. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,20 +24,23 @@ export interface OpenAiCompatibleOptions extends Partial<StallLimits> {
   readonly maxOutputBytes?: number;
   /** Makes ids for tool calls that came without one of their own. */
   readonly newCallId?: () => string;
+  /** What is asked of a model beside its limits. */
+  readonly optionsFor?: (model: string) => ModelOptions;
 }
 
-export interface OpenAiCompatibleProvider extends ModelProvider {
+export interface WireProvider extends ModelProvider {
   /** Closes idle connections. Running requests go on. */
   close(): void;
 }
 
-/** A provider that speaks OpenAI's chat completions: `provider: custom`, and every named one of that kind. */
-export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): OpenAiCompatibleProvider {
+/** A provider that speaks one wire with one address. */
+export function makeWireProvider(wire: Wire, options: WireProviderOptions): WireProvider {
   const transport = makeHttpTransport();
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const guard: GuardedFetchOptions = {
     transport,
     origin: new URL(baseUrl).origin,
+    wire,
     connectTimeoutMs: options.connectTimeoutMs ?? 15_000,
     maxErrorBytes: 256 * 1024,
     maxOutputBytes: options.maxOutputBytes ?? 8 * 1024 * 1024,
@@ -44,6 +48,7 @@ export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): 
   };
   const limits = stallLimits(options);
   const newCallId = options.newCallId ?? randomCallId;
+  const optionsFor = options.optionsFor ?? (() => noModelOptions);
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
     const refusal = signal.aborted ? abortedFailure : foreignAddress(request.target.baseUrl, baseUrl);
@@ -52,20 +57,15 @@ export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): 
       return;
     }
     const exchange = new Exchange();
+    const answer = new AnswerParts(wire.vendor);
     const closing = new AbortController();
     const close = (): void => closing.abort();
     signal.addEventListener('abort', close, { once: true });
     const fetch = makeGuardedFetch(guard, { exchange, watch: makeStallWatch(limits), signal: closing.signal });
     let isWhole = false;
     try {
-      const end = yield* sdkEvents({ request, fetch, signal });
-      const events = concludeStep({
-        isAborted: signal.aborted,
-        end,
-        exchange,
-        takenCallIds: callIds(request),
-        newCallId,
-      } satisfies StepFacts);
+      const end = yield* sdkEvents({ request, fetch, signal, exchange, answer });
+      const events = concludeStep({ isAborted: signal.aborted, end, exchange, ...made(request, exchange, answer) });
       isWhole = events.at(-1)?.kind === 'finished';
       yield* events;
     } finally {
@@ -80,31 +80,40 @@ export function makeOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): 
     readonly request: ModelRequest;
     readonly fetch: typeof globalThis.fetch;
     readonly signal: AbortSignal;
+    readonly exchange: Exchange;
+    readonly answer: AnswerParts;
   }): AsyncGenerator<ModelEvent, SdkEnd> {
-    const { request, fetch, signal } = given;
+    const { request, fetch, signal, exchange, answer } = given;
     const end = { rawFinishReason: null as string | null, unifiedFinishReason: null as string | null, sawError: false };
     try {
-      const sdk = createOpenAICompatible({
-        name: 'custom',
-        baseURL: baseUrl,
-        ...(options.apiKey !== null && { apiKey: options.apiKey }),
-        ...(options.headers !== undefined && { headers: { ...options.headers } }),
-        includeUsage: true,
-        fetch,
-      });
-      const answer = await sdk.chatModel(request.target.model).doStream(callOptions(request));
-      for await (const part of untilAborted(answer.stream, signal)) {
+      const headers = options.headers ?? {};
+      const { model } = request.target;
+      const sdk = wire.model(model, { baseUrl, apiKey: options.apiKey, headers, fetch });
+      const { stream } = await sdk.doStream(wire.callOptions(request, optionsFor(model)));
+      for await (const part of untilAborted(stream, signal)) {
+        answer.take(part);
         const event = eventOf(part);
         if (event !== null) yield event;
         if (part.type === 'error') end.sawError = true;
         if (part.type !== 'finish') continue;
-        end.rawFinishReason = part.finishReason.raw ?? null;
+        // The SDK invents a reason, or loses it; what the frames said is what the provider said.
+        end.rawFinishReason = exchange.finishReason;
         end.unifiedFinishReason = part.finishReason.unified;
       }
     } catch {
       end.sawError = true; // Why is in the exchange, or it is the abort.
     }
     return end;
+  }
+
+  /** The tool calls of an answer, and what of it is more than text. */
+  function made(request: ModelRequest, exchange: Exchange, answer: AnswerParts): Pick<StepFacts, 'calls' | 'parts'> {
+    const taken = callIds(request);
+    if (wire.callsFrom === 'sdk') return { calls: answer.calls(taken, newCallId), parts: answer.contentParts() };
+    const calls = exchange.toolCalls.calls(taken, newCallId);
+    // Some thinking models want their reasoning back while they wait for tools, and no others take it at other times.
+    const isWanted = exchange.reasoning !== '' && calls !== null && calls.length > 0;
+    return { calls, parts: isWanted ? [{ type: 'reasoning', text: exchange.reasoning }] : null };
   }
 
   return { stream, close: () => transport.close() };

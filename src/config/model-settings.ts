@@ -1,0 +1,69 @@
+import { addressOf, defaultTarget } from './model-endpoints.ts';
+import type { DefaultTarget } from './model-endpoints.ts';
+import type { Config } from './schema.ts';
+
+/** What the configuration says of one model; null where it says nothing. */
+export interface ModelSettings {
+  readonly contextTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly images: boolean | null;
+  readonly files: boolean | null;
+  readonly temperature: number | null;
+  readonly reasoningEffort: Config['model']['reasoning_effort'];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The entry of the model under its provider, and for the default model what `model` says before it. */
+export function modelSettings(config: Config, provider: string, model: string): ModelSettings {
+  const entry = config.providers[provider]?.models[model];
+  const standard = defaultTarget(config);
+  const own = provider === standard.provider && model === standard.model ? config.model : null;
+  return {
+    contextTokens: own?.context_length ?? entry?.context_length ?? null,
+    outputTokens: own?.max_output_tokens ?? entry?.max_output_tokens ?? null,
+    images: own?.images ?? entry?.images ?? null,
+    files: own?.files ?? entry?.files ?? null,
+    temperature: own?.temperature ?? entry?.temperature ?? null,
+    reasoningEffort: own?.reasoning_effort ?? entry?.reasoning_effort ?? null,
+    options: entry?.options ?? {},
+  };
+}
+
+/** The models that are asked when this one can't answer: its own list, else its provider's, else that of `model`. */
+export function fallbacksOf(config: Config, provider: string, model: string): readonly DefaultTarget[] {
+  const named = config.providers[provider];
+  const standard = defaultTarget(config);
+  const isDefault = provider === standard.provider && model === standard.model;
+  const lists = [named?.models[model]?.fallbacks, named?.fallbacks, isDefault ? config.model.fallbacks : undefined];
+  const list = lists.find((each) => each !== undefined && each.length > 0) ?? [];
+  return list
+    .map((each) => targetOf(config, each.provider, each.model))
+    .filter((each) => each.provider !== provider || each.model !== model);
+}
+
+/** Every model that the configuration names, the default one first. */
+export function namedModels(config: Config): readonly DefaultTarget[] {
+  const standard = defaultTarget(config);
+  const { provider: summaryProvider, model: summaryModel } = config.auxiliary.compression;
+  const named = Object.entries(config.providers).flatMap(([provider, { models, fallbacks }]) => [
+    ...Object.keys(models).map((model) => ({ provider, model })),
+    ...fallbacks,
+    ...Object.values(models).flatMap((entry) => entry.fallbacks),
+  ]);
+  const summary =
+    summaryModel === null ? [] : [{ provider: summaryProvider ?? standard.provider, model: summaryModel }];
+  const all = [...config.model.fallbacks, ...named, ...summary].map(({ provider, model }) =>
+    targetOf(config, provider, model),
+  );
+  return [standard, ...all].filter((each, index, list) => list.findIndex((other) => isSame(other, each)) === index);
+}
+
+function isSame(a: DefaultTarget, b: DefaultTarget): boolean {
+  return a.provider === b.provider && a.model === b.model;
+}
+
+function targetOf(config: Config, provider: string, model: string): DefaultTarget {
+  const named = config.providers[provider];
+  const baseUrl = provider === 'custom' ? config.model.base_url : named === undefined ? null : addressOf(named);
+  return { provider, model, baseUrl: baseUrl?.replace(/\/+$/, '') ?? null };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
+import { makeLayeredCatalog } from '../../../src/adapters/outbound/catalog/layered-catalog.ts';
+import { makeListModels } from '../../../src/composition/list-models.ts';
+import { environmentOf } from '../../../src/config/environment.ts';
+import { modelEndpoints } from '../../../src/config/model-endpoints.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import type { ModelInputs } from '../../../src/core/ports/model-catalog.ts';
+import { FakePeer } from '../../support/fake-peer.ts';
+import { MemoryGateway } from '../../support/memory-gateway.ts';
+import { rpcDependencies } from '../../support/rpc-dependencies.ts';
+
+const silent = { warn: () => undefined };
+
+describe('model.list', () => {
+  test('answers the providers and the models that are configured, with their limits and without any key', async () => {
+    const config = configSchema.parse({
+      model: { provider: 'claude', default: 'sonnet', context_length: 90_000 },
+      providers: {
+        claude: { kind: 'anthropic', api_key_env: 'CLAUDE_KEY', fallbacks: [{ provider: 'local', model: 'small' }] },
+        local: {
+          kind: 'openai-compatible',
+          base_url: 'http://127.0.0.1:8000/v1/',
+          models: { small: { context_length: 8000, max_output_tokens: 1000, images: false } },
+        },
+      },
+    });
+    const environment = environmentOf({ CLAUDE_KEY: 'sk-secret' });
+    const endpoints = modelEndpoints(config, environment, () => '');
+    const catalog = makeLayeredCatalog({
+      configured: [
+        { provider: 'claude', model: 'sonnet', baseUrl: null, contextTokens: 90_000, outputTokens: null },
+        { provider: 'local', model: 'small', baseUrl: null, contextTokens: 8000, outputTokens: 1000, images: false },
+      ],
+      cacheFile: null,
+      logger: silent,
+    });
+    const listModels = makeListModels({ config, endpoints }, catalog);
+    const core = await MemoryGateway.started();
+    const peer = FakePeer.connect(rpcDependencies(core, { listModels }));
+
+    const listed = await peer.call('model.list', {});
+
+    expect(listed).toEqual({
+      providers: [
+        { provider: 'claude', kind: 'anthropic', base_url: 'https://api.anthropic.com/v1', has_key: true },
+        { provider: 'local', kind: 'openai-compatible', base_url: 'http://127.0.0.1:8000/v1', has_key: false },
+        { provider: 'demo', kind: 'demo', base_url: null, has_key: false },
+      ],
+      models: [
+        {
+          provider: 'claude',
+          model: 'sonnet',
+          default: true,
+          context_tokens: 90_000,
+          context_source: 'configured',
+          output_tokens: null,
+          images: null,
+          files: null,
+          fallbacks: [{ provider: 'local', model: 'small' }],
+        },
+        {
+          provider: 'local',
+          model: 'small',
+          default: false,
+          context_tokens: 8000,
+          context_source: 'configured',
+          output_tokens: 1000,
+          images: false,
+          files: null,
+          fallbacks: [],
+        },
+      ],
+    });
+    expect(JSON.stringify(listed)).not.toContain('sk-secret');
+  });
+});
+
+describe('a prompt with an image', () => {
+  const image = { type: 'image', media_type: 'image/png', data: 'aGk=' };
+  const parts = [{ type: 'text', text: 'See' }, image];
+
+  async function served(takes: ModelInputs) {
+    const core = await MemoryGateway.started({ window: { takes } });
+    return { core, peer: FakePeer.connect(rpcDependencies(core)), session_id: await core.create() };
+  }
+
+  test('is refused part by part where the model takes none, and nothing is queued', async () => {
+    const { peer, session_id } = await served({ images: false });
+
+    const { error } = await peer.request('prompt.submit', { session_id, input_id: 'a', parts });
+
+    expect(error).toMatchObject({
+      code: -32602,
+      data: {
+        reason: 'invalid_params',
+        retryable: false,
+        fields: [{ path: 'parts.1', message: 'is of a kind that the model of this session does not take' }],
+      },
+    });
+    const { error: unknown } = await peer.request('prompt.receipt', { session_id, input_id: 'a' });
+    expect(unknown).toMatchObject({ data: { reason: 'not_found' } });
+  });
+
+  test('is taken where nobody says that the model takes none, and counts in the next request', async () => {
+    const { core, peer, session_id } = await served({ files: false });
+    core.model.enqueue(textAnswer('A picture.'));
+
+    await peer.call('prompt.submit', { session_id, input_id: 'a', parts });
+    await core.ended(session_id, 'a');
+
+    expect(core.requests('turn')[0]?.messages.at(-1)).toMatchObject({
+      parts: [
+        { type: 'text', text: 'See' },
+        { type: 'image', mediaType: 'image/png', data: 'aGk=' },
+      ],
+    });
+    expect((await core.transcript(session_id))[0]?.tokens).toBeGreaterThan(1000);
+  });
+
+  test('of another kind than every vendor takes is refused by its shape', async () => {
+    const { peer, session_id } = await served({});
+
+    const { error } = await peer.request('prompt.submit', {
+      session_id,
+      input_id: 'a',
+      parts: [{ ...image, media_type: 'image/x-raw' }],
+    });
+
+    expect(error).toMatchObject({ data: { reason: 'invalid_params' } });
+  });
+});
