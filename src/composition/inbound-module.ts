@@ -33,6 +33,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       makeRpcServer({
         sessions: gateway.sessions,
         readSnapshot: gateway.readSnapshot,
+        byHand: gateway.byHand,
         readGatewayStatus: gateway.status,
         backups,
         checkBackupPath: (path) => backupPathProblem(configuration.home, path),

@@ -3,6 +3,7 @@ import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import type { MethodDefinition } from './method.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
+  sessionCompress,
   sessionCreate,
   sessionEvents,
   sessionGet,
@@ -22,6 +23,7 @@ export const methods = [
   sessionGet,
   sessionList,
   sessionInterrupt,
+  sessionCompress,
   sessionHold,
   sessionRelease,
   sessionSubscribe,

@@ -116,6 +116,8 @@ export class MemoryGateway {
       jitter: () => 0,
       onOutage: 'continue',
       summaryTarget: null,
+      summaryDeadlineMs: 120_000,
+      mask: (text) => text,
       onUnknown: 'hold',
       defaultTarget,
       onFatal: (cause) => this.fatal.push(cause),

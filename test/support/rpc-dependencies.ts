@@ -11,6 +11,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     createSession: core.createSession,
     submitPrompt: core.submitPrompt,
     readSnapshot: core.gateway.readSnapshot,
+    byHand: core.gateway.byHand,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
     checkBackupPath: () => null,

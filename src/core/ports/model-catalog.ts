@@ -6,7 +6,7 @@ export interface ModelLimits {
   /** The most output tokens of one answer, where it is known. */
   readonly outputTokens: number | null;
   /** Whether an operator wrote the number: only such a number may be called wrong. */
-  readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
+  readonly source: 'configured' | 'learnt' | 'cache' | 'catalogue' | 'default';
 }
 
 /** What is known of a model's limits. The answer never fails: an unknown model has the documented default. */

@@ -1,6 +1,7 @@
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
-import { breakerIsOpen } from '../domain/lineage/lineage.ts';
+import type { Placeholders } from '../domain/compression/placeholders.ts';
+import { openBreaker } from '../domain/lineage/lineage.ts';
 import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -19,6 +20,8 @@ export interface TurnRequest {
   readonly listener: () => StepListener;
   readonly compress: (triggerTokens: number) => Promise<CompressOutcome>;
   readonly onUsage: (usage: Usage | null) => void;
+  /** What the request that is sent now leaves out: a report of its size is of what is left. */
+  readonly onSent: (placeholders: Placeholders) => void;
 }
 
 /**
@@ -35,17 +38,20 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
   let compressed = false;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
-    const outcome = await requestOnce(deps, request, state);
+    const { placeholders } = context.outlook(state, 0, deps.clock.now());
+    const outcome = await requestOnce(deps, request, state, placeholders);
     request.onUsage(outcome.usage);
     if (outcome.kind !== 'failed' || signal.aborted) return outcome;
+    await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
     if (outcome.failure.reason === 'context_overflow') {
-      const size = context.size(state, 0);
-      if (compressed || !deps.policy.enabled || breakerIsOpen(state.lineage, deps.clock.now())) {
-        return { ...outcome, failure: context.exhausted(size, outcome.failure) };
+      const tokens = context.size(state, 0).tokens - placeholders.savedTokens;
+      const localTokens = context.size(state, 0).localTokens - placeholders.savedTokens;
+      if (compressed || !mayCompress(deps, state)) {
+        return { ...outcome, failure: context.exhausted(tokens, outcome.failure) };
       }
-      const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
+      const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, localTokens));
       if (compression.kind === 'abandoned') return null;
-      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size, compression.failure) };
+      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(tokens, compression.failure) };
       compressed = true;
       continue;
     }
@@ -57,20 +63,31 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
   }
 }
 
+/** A breaker that opened because compressions came too often lets one pass that can't wait. */
+function mayCompress(deps: TurnDependencies, state: SessionState): boolean {
+  return deps.policy.enabled && openBreaker(state.lineage, deps.clock.now()) !== 'failed';
+}
+
 async function stateOf(deps: TurnDependencies, { sessionId }: TurnRequest): Promise<SessionState> {
   const state = await deps.sessions.state(sessionId);
   invariant(state !== null, 'a running turn has a session');
   return state;
 }
 
-async function requestOnce(deps: TurnDependencies, request: TurnRequest, state: SessionState): Promise<StepOutcome> {
+async function requestOnce(
+  deps: TurnDependencies,
+  request: TurnRequest,
+  state: SessionState,
+  placeholders: Placeholders,
+): Promise<StepOutcome> {
   const { context, signal } = request;
+  request.onSent(placeholders);
   return requestStep(
     deps,
     {
       target: context.target,
       system: context.systemPrompt,
-      messages: assemble(await deps.transcripts.read(state)),
+      messages: assemble(await deps.transcripts.read(state), placeholders.ids),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       maxOutputTokens: deps.maxOutputTokens,
       purpose: 'turn',

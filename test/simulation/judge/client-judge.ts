@@ -140,7 +140,7 @@ export class ClientJudge {
   interrupted(
     process: ProcessView,
     asked: Asked & { readonly executionGeneration: number },
-    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string }>,
+    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string | null }>,
   ): void {
     const { verdict, store, stops } = this.#books;
     const { sessionId, executionGeneration } = asked;

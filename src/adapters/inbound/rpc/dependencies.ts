@@ -1,3 +1,4 @@
+import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
@@ -21,6 +22,7 @@ export interface RpcDependencies {
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
   readonly readSnapshot: ReadSnapshot;
+  readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;
   readonly readGatewayStatus: ReadGatewayStatus;

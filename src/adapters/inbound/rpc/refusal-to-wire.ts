@@ -25,6 +25,7 @@ const wireReasons = {
   turn_over: 'turn_over',
   queue_full: 'queue_full',
   draining: 'draining',
+  session_busy: 'session_busy',
   not_claimable: 'internal',
   stop_requested: 'internal',
   tip_moved: 'internal',
@@ -80,6 +81,8 @@ function detailsOf(refusal: Refusal): ErrorDetails {
       return { execution_generation: refusal.executionGeneration };
     case 'queue_full':
       return { limit: refusal.limit, retry_after_ms: retryAfterMs };
+    case 'session_busy':
+      return refusal.receipt === null ? {} : { receipt: receiptToWire(refusal.receipt) };
     case 'draining':
       return { retry_after_ms: retryAfterMs };
     case 'not_claimable':

@@ -6,6 +6,7 @@ import { createInputFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
+import { makeCompressHandler } from './compress-handler.ts';
 import { makeSessionEventHandlers } from './session-event-handlers.ts';
 import type { Reservation } from './subscriptions.ts';
 import type { WireSnapshot } from '../../../protocol/snapshot.ts';
@@ -64,6 +65,8 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
         execution_generation: executionGeneration,
       }));
     },
+
+    'session.compress': makeCompressHandler(deps),
 
     'session.hold': async ({ session_id, reason, until }, { principal }) => {
       const hold = { reason, until: until ?? null, by: principal.principalId };

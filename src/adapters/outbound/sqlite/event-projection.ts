@@ -14,6 +14,7 @@ import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import type { AdmissionsTable } from './admissions-table.ts';
 import type { CompressionsTable } from './compressions-table.ts';
+import type { LearntWindowsTable } from './learnt-windows-table.ts';
 import type { MessagesTable } from './messages-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { ToolCallsTable } from './tool-calls-table.ts';
@@ -26,6 +27,7 @@ export interface ProjectedTables {
   readonly admissions: AdmissionsTable;
   readonly compressions: CompressionsTable;
   readonly toolCalls: ToolCallsTable;
+  readonly learntWindows: LearntWindowsTable;
 }
 
 /**
@@ -67,11 +69,13 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
     case 'turn.lost':
       return changeAdmission(tables, event, (admission) => loseAdmission(admission, event.evidence));
     case 'compression.started':
-      return tables.compressions.begin(event, tipOf(tables, event));
+      return beginCompression(tables, event);
     case 'compression.completed':
       return completeOpenCompression(tables, event);
     case 'compression.failed':
       return failOpenCompression(tables, event);
+    case 'window.learnt':
+      return tables.learntWindows.learn(event);
   }
 }
 
@@ -100,6 +104,7 @@ function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended
   if (contextTokens !== null) {
     tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });
   }
+  if (message.kind === 'answer') tables.sessions.setAnswered(sessionId);
   const admission = admissionOf(tables, event);
   if (admission.status !== 'started') return;
   const crossed = boundary === null ? admission : crossBoundary(admission, boundary);
@@ -127,6 +132,11 @@ function hideMessages(tables: ProjectedTables, event: EventOf<'turn.settled'>): 
   tables.sessions.setUsageAnchor(event.sessionId, null);
 }
 
+function beginCompression(tables: ProjectedTables, event: EventOf<'compression.started'>): void {
+  tables.compressions.begin(event, tipOf(tables, event));
+  if (event.trigger === 'manual') tables.sessions.setGeneration(event.sessionId, event.executionGeneration ?? 0);
+}
+
 /** P7: the whole child, the closed parent and the moved tip, in one transaction with the event. */
 function completeOpenCompression(tables: ProjectedTables, event: EventOf<'compression.completed'>): void {
   const { sessionId, parentTranscript: parent, childTranscript: child } = event;
@@ -134,6 +144,7 @@ function completeOpenCompression(tables: ProjectedTables, event: EventOf<'compre
     compressionId: event.compressionId,
     parentId: parent,
     childId: child,
+    at: event.at,
   });
   if (child !== parent) tables.sessions.rotate({ root: sessionId, parent, child, at: event.at });
   const hidden = tables.messages.hide(child === parent ? event.retired : []);

@@ -9,6 +9,7 @@ import { EpochTable } from './epoch-table.ts';
 import { EventsTable } from './events-table.ts';
 import { projectEvent } from './event-projection.ts';
 import type { ProjectedTables } from './event-projection.ts';
+import { LearntWindowsTable } from './learnt-windows-table.ts';
 import { MessagesTable } from './messages-table.ts';
 import { SessionsTable } from './sessions-table.ts';
 import { storageErrorFrom, withStorageErrors } from './storage-errors.ts';
@@ -43,6 +44,7 @@ export class SqliteStore {
       admissions: new AdmissionsTable(db),
       compressions: new CompressionsTable(db),
       toolCalls: new ToolCallsTable(db),
+      learntWindows: new LearntWindowsTable(db),
     };
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {

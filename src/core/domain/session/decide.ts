@@ -2,7 +2,12 @@ import { decideCancel } from '../admission/cancel.ts';
 import { decideReceipt } from '../admission/receipt-command.ts';
 import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
 import { decideSubmit } from '../admission/submit.ts';
-import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
+import {
+  decideCompressByHand,
+  decideFailCompression,
+  decideRotate,
+  decideStartCompression,
+} from '../lineage/compress.ts';
 import { decideAppend, decideDispatch, decideFinishCall } from '../turn/advance.ts';
 import { decideClaim } from '../turn/claim.ts';
 import { decideInterrupt } from '../turn/interrupt.ts';
@@ -85,10 +90,16 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   finish_call: decideFinishCall,
   settle: decideSettle,
   start_compression: decideStartCompression,
+  compress_by_hand: decideCompressByHand,
   rotate: decideRotate,
   fail_compression: decideFailCompression,
+  learn_window: decideLearnWindow,
   recover: decideRecover,
 };
+
+function decideLearnWindow(_state: SessionState, { model, windowTokens }: Command<'learn_window'>): Verdict<null> {
+  return accepted([sessionEvent({ type: 'window.learnt', model, windowTokens })], () => null);
+}
 
 function decideCreate(state: SessionState | null, command: Command<'create'>): Verdict<null> {
   if (state !== null) return refused({ reason: 'request_conflict', sessionId: state.sessionId });

@@ -12,6 +12,8 @@ export type Refusal =
   | { readonly reason: 'not_unknown'; readonly receipt: Receipt }
   | { readonly reason: 'not_queued'; readonly receipt: Receipt }
   | { readonly reason: 'turn_over'; readonly executionGeneration: number }
+  /** A turn is started or unknown (then with its receipt), or another compression is open. */
+  | { readonly reason: 'session_busy'; readonly receipt: Receipt | null }
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
   | { readonly reason: 'draining' }
