@@ -48,7 +48,9 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'turn_over',
     'queue_full',
     'draining',
+    'session_busy',
   ],
+  answer: ['compress: compressed', 'compress: failed', 'compress: nothing_to_compress', 'compress: request_conflict'],
   'append refused': ['duplicate', 'request_taken', 'stale_epoch'],
   fault: [
     'burst',

@@ -155,7 +155,6 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
 
   async function recoverAll(): Promise<RecoveryReport | null> {
     try {
-      catalog.load(await deps.ledger.learntWindows());
       const report = await recover({ ...deps, sessions });
       if (report === null) return null;
       // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
@@ -163,6 +162,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
         const state = await sessions.state(sessionId);
         if (state !== null) consider(sessionId, state);
       }
+      catalog.load(await deps.ledger.learntWindows());
       return report;
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;

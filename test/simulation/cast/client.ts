@@ -142,6 +142,10 @@ export class Client {
         const executionGeneration = (target.executionGeneration ?? 0) + command.offset;
         return { do: 'resolve', ...to, admissionId: target.admissionId, executionGeneration, action: command.action };
       }
+      case 'compress': {
+        const focus = command.variant === 0 ? null : 'something else';
+        return { do: 'compress', ...to, requestId: `compress-${command.key}`, focus };
+      }
       case 'hold': {
         const { seconds = null } = command;
         const until = seconds === null ? null : this.#site.clock.wallAfter(seconds * 1000);
@@ -260,6 +264,8 @@ function labelOf(request: Request): string {
       return `interrupt ${request.address} generation ${request.executionGeneration}`;
     case 'resolve':
       return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
+    case 'compress':
+      return `compress ${request.address} as ${request.requestId}`;
     case 'subscribe':
       return `subscribe ${request.address} after ${request.afterSeq}`;
     case 'hold':

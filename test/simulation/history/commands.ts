@@ -40,6 +40,15 @@ export type Command =
       readonly offset: number;
       readonly twice: boolean;
     }
+  /** By hand, under one of a few request ids; `variant` 1 asks for something else under the same id. */
+  | {
+      readonly do: 'compress';
+      readonly client: number;
+      readonly session: number;
+      readonly key: number;
+      readonly variant: number;
+      readonly twice: boolean;
+    }
   /** For so many seconds, or until somebody releases it. */
   | { readonly do: 'hold'; readonly client: number; readonly session: number; readonly seconds?: number | null }
   | { readonly do: 'release'; readonly client: number; readonly session: number }
@@ -88,6 +97,7 @@ const usualWeights = {
   receipt: 3,
   interrupt: 8,
   resolve: 9,
+  compress: 3,
   hold: 2,
   release: 3,
   subscribe: 4,
@@ -136,6 +146,14 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
         target: random.below(4),
         offset: random.oneOf([0, 0, 0, 0, -1]),
         twice: random.chance(0.2),
+      };
+    case 'compress':
+      return {
+        do: 'compress',
+        ...to,
+        key: random.below(5),
+        variant: random.oneOf([0, 0, 0, 0, 1]),
+        twice: random.chance(0.3),
       };
     case 'hold':
       return { do: 'hold', ...to, seconds: random.oneOf([null, null, 5, 500]) };
