@@ -1,8 +1,9 @@
 import { Option } from 'commander';
 import { exitCodes } from '../config/exit-codes.ts';
 import { contextOf, defineRemote, type Definer } from './define-command.ts';
+import type { CompressOptions } from './commands/compress.ts';
 import { CliFailure } from './failure.ts';
-import { readSeconds, reconnectOption, type RemoteOptions, type WaitOptions } from './options.ts';
+import { readCount, readSeconds, reconnectOption, type RemoteOptions, type WaitOptions } from './options.ts';
 
 /** The commands about prompts: send them, follow them, decide about them. */
 export function addPromptCommands({ program, io, ended }: Definer): void {
@@ -105,6 +106,25 @@ export function addPromptCommands({ program, io, ended }: Definer): void {
     const { runInterrupt } = await import('./commands/interrupt.ts');
     ended(await runInterrupt(await contextOf(io, options), session));
   });
+
+  defineRemote(program, {
+    usage: 'compress <session>',
+    summary: 'compress a session now',
+    description:
+      'Summarises the older part of a session now. Prompts that are sent meanwhile wait; nothing of the history is lost.',
+    examples: [
+      'holdfast compress 0197… --preview   # shows what it would do',
+      "holdfast compress 0197… --focus 'the database schema' --keep-last 10",
+    ],
+  })
+    .option('--focus <text>', 'what the summary is to keep an eye on')
+    .addOption(new Option('--keep-last <n>', 'how many of the newest messages stay as they are').argParser(readCount))
+    .option('--preview', 'only show what it would do')
+    .option('--request-id <id>', 'your own id for the request: it is done once, however often it is sent')
+    .action(async (session: string, options: RemoteOptions & Omit<CompressOptions, 'session'>) => {
+      const { runCompress } = await import('./commands/compress.ts');
+      ended(await runCompress(await contextOf(io, options), { session, ...options }));
+    });
 }
 
 type SendOptions = RemoteOptions & WaitOptions & { readonly inputId?: string; readonly wait?: boolean };

@@ -60,6 +60,8 @@ export const coreModule = new ContainerModule(({ bind }) => {
         tools,
         instanceId: instance.instanceId,
         onFatal: instance.onFatal,
+        mask: instance.mask,
+        summaryDeadlineMs: 1000 * config.compression.summary_timeout_seconds,
         policy: compressionPolicy(config),
         summaryTarget: summaryTarget(config),
         defaultTarget: defaultTarget(config),

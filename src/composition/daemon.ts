@@ -35,6 +35,8 @@ import { readVersion } from '../config/version.ts';
 export interface DaemonOptions {
   readonly configuration: Configuration;
   readonly logger: Logger;
+  /** Takes the secrets that this process holds out of a text. */
+  readonly mask: (text: string) => string;
   /** When and how the daemon is to stop. */
   readonly stop: Stop;
   /** Called when clients are served. */
@@ -79,7 +81,7 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
 }
 
 async function serve(
-  { configuration, logger, stop, onReady }: DaemonOptions,
+  { configuration, logger, mask, stop, onReady }: DaemonOptions,
   storage: ServedStorage,
 ): Promise<ExitCode> {
   const { home, config } = configuration;
@@ -96,7 +98,7 @@ async function serve(
   const clock = container.get(tokens.clock);
   const ownership = await storage.ledger.takeOwnership({ instanceId, now: clock.now() });
   container.bind(tokens.ownership).toConstantValue(ownership);
-  container.bind(tokens.instance).toConstantValue({ instanceId, version, clientToken, onFatal: stop.fatal });
+  container.bind(tokens.instance).toConstantValue({ instanceId, version, clientToken, mask, onFatal: stop.fatal });
 
   const gateway = container.get(tokens.gateway);
   const { server, url } = await listen(configuration, container.get(tokens.makeServer));

@@ -37,6 +37,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       makeRpcServer({
         sessions: gateway.sessions,
         readSnapshot: gateway.readSnapshot,
+        byHand: gateway.byHand,
         readGatewayStatus: gateway.status,
         backups,
         checkBackupPath: (path) => backupPathProblem(configuration.home, path),

@@ -14,7 +14,8 @@ import { stopOnSignals } from './stop.ts';
 
 /** Runs the daemon in this process, with its log on stderr, until a signal or a fault ends it. */
 export async function serveUntilStopped(configuration: Configuration, json: boolean): Promise<ExitCode> {
-  const logger = makeLogger(configuration, json);
+  const secrets = secretsOf(configuration);
+  const logger = makeLogger(configuration, secrets, json);
   const end = (code: ExitCode): void => {
     void logger.flush().finally(() => process.exit(code));
   };
@@ -33,6 +34,7 @@ export async function serveUntilStopped(configuration: Configuration, json: bool
   const code = await runDaemon({
     configuration,
     logger,
+    mask: (text) => secrets.mask(text),
     stop,
     onReady: ({ url, recovered }) => {
       if (!json) process.stdout.write(announcement(configuration.home, url, recovered));
@@ -45,9 +47,14 @@ export async function serveUntilStopped(configuration: Configuration, json: bool
   return code;
 }
 
-function makeLogger({ config, environment, endpoints, home, logLevel }: Configuration, json: boolean): WinstonLogger {
+/** Everything that must stay out of the log and of summaries. */
+function secretsOf({ config, environment, endpoints, home }: Configuration): Secrets {
   const secrets = new Secrets();
   secrets.add(readOrCreateToken(home), ...secretValues(endpoints), ...mcpSecrets(config, environment));
+  return secrets;
+}
+
+function makeLogger({ config, environment, logLevel }: Configuration, secrets: Secrets, json: boolean): WinstonLogger {
   const clock = new SystemClock();
   return new WinstonLogger({
     level: logLevel,

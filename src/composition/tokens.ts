@@ -29,6 +29,8 @@ export interface Instance {
   readonly version: string;
   readonly clientToken: string;
   readonly onFatal: (cause: FatalCause) => void;
+  /** Takes the secrets that this process holds out of a text. */
+  readonly mask: (text: string) => string;
 }
 
 /** Everything that the container knows. What takes time to open is bound as a value once it is open. */

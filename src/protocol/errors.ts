@@ -83,7 +83,11 @@ export const errors = {
   },
   not_queued: { code: 1204, retryable: false, summary: 'The prompt waits no more; `receipt` says what became of it.' },
   turn_over: { code: 1205, retryable: false, summary: 'The turn of that generation does not run any more.' },
-  session_busy: { code: 1206, retryable: true, summary: 'A turn of the session runs or its fate is unknown.' },
+  session_busy: {
+    code: 1206,
+    retryable: true,
+    summary: 'A turn of the session runs, its fate is unknown, or the session is compressed by hand.',
+  },
   session_held: { code: 1207, retryable: false, summary: 'The session is held: release it first.' },
   nothing_to_compress: { code: 1208, retryable: false, summary: 'The transcript is too short to be compressed.' },
   compression_failed: {

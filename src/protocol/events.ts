@@ -135,7 +135,12 @@ export const durableEvents = [
   durable(
     'compression.started',
     'A summary is asked for. Nothing of the transcript has changed.',
-    z.strictObject({ compression_id: id, trigger, tokens_before: count }),
+    z.strictObject({
+      compression_id: id,
+      trigger,
+      tokens_before: count,
+      request_id: id.optional().describe('Of `session.compress`.'),
+    }),
   ),
   durable(
     'compression.completed',
@@ -149,6 +154,7 @@ export const durableEvents = [
       tokens_before: count,
       tokens_after: count,
       model: z.string(),
+      opens_breaker: z.boolean().describe('It was one too many within a few turns: the next ones wait.'),
       usage: usage.optional(),
     }),
   ),
@@ -156,6 +162,16 @@ export const durableEvents = [
     'compression.failed',
     'The compression came to nothing; the transcript is as it was.',
     z.strictObject({ compression_id: id, failure, opens_breaker: z.boolean() }),
+  ),
+  durable(
+    'window.learnt',
+    'A provider stated the window of a model. It holds for every session from now on.',
+    z.strictObject({
+      provider: z.string(),
+      model: z.string(),
+      base_url: z.string().nullable(),
+      window_tokens: count,
+    }),
   ),
   durable(
     'event.omitted',
@@ -167,6 +183,21 @@ export const durableEvents = [
 export const liveEvents = [
   live('message.delta', 'The model says something. Dropped first when a connection is slow.'),
   live('reasoning.delta', 'The model thinks. Dropped first when a connection is slow.'),
+  z
+    .strictObject({
+      type: z.literal('compression.progress'),
+      ...header,
+      admission_id: id.optional(),
+      execution_generation: generation,
+      payload: z.strictObject({
+        compression_id: id,
+        rung: z.string().describe('How much the plan keeps: `wide`, `narrow` or `inside`.'),
+        model: z.string(),
+        form: z.string().describe('How much of the transcript is shown: `whole`, `recent` or `ends`.'),
+        request: count.describe('Counts the requests of this compression from 1.'),
+      }),
+    })
+    .describe('A summary is asked for.'),
 ] as const;
 
 export const connectionEvents = [

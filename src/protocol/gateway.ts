@@ -45,6 +45,16 @@ export const gatewayStatus = defineMethod({
     ),
     sessions: count,
     admissions: z.strictObject({ queued: count, started: count, unknown: count, terminal: count }),
+    breakers: z
+      .array(
+        z.strictObject({
+          session_id: id,
+          open_until: instant,
+          reason: z.enum(['failed', 'frequent']),
+          failures: count,
+        }),
+      )
+      .describe('Sessions that do not compress by themselves for a while, at most 20.'),
     unknown: z
       .array(
         z.strictObject({

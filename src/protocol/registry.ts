@@ -5,6 +5,7 @@ import type { MethodDefinition } from './method.ts';
 import { modelList } from './model.ts';
 import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
 import {
+  sessionCompress,
   sessionCreate,
   sessionEvents,
   sessionGet,
@@ -26,6 +27,7 @@ export const methods = [
   sessionList,
   sessionInterrupt,
   sessionSteer,
+  sessionCompress,
   sessionHold,
   sessionRelease,
   sessionSubscribe,

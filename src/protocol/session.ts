@@ -15,13 +15,16 @@ import {
   text,
 } from './fields.ts';
 import { defineMethod } from './method.ts';
-import { promptPart } from './message.ts';
+import { promptPart, usage } from './message.ts';
 import { blocker, ifOver, receipt } from './receipt.ts';
 import { contextReport, hold, sessionSnapshot, sessionSummary } from './snapshot.ts';
 
 const storeId = id
   .optional()
   .describe('The store to which the cursor belongs. Another store answers `snapshot_required`.');
+
+/** A part of a plan for a compression. */
+const planPart = z.strictObject({ messages: count, tokens: count });
 
 const messagePage = {
   message_limit: pageSize(200, 500).describe(
@@ -94,10 +97,15 @@ export const sessionInterrupt = defineMethod({
   name: 'session.interrupt',
   summary:
     'Asks the running turn to stop. The answer comes when the request is durable; from then on the turn never ends ' +
-    '`completed`. It needs the generation of the turn, so that a late call never hits the next one. Idempotent while the turn runs.',
+    '`completed`. It needs the generation of the turn, so that a late call never hits the next one. Idempotent while the turn runs. ' +
+    'A compression by hand has a generation too, and ends at once.',
   scope: 'write',
   params: z.strictObject({ session_id: sessionId, execution_generation: generation }),
-  result: z.strictObject({ session_id: id, admission_id: id, execution_generation: generation }),
+  result: z.strictObject({
+    session_id: id,
+    admission_id: id.nullable().describe('Null: a compression by hand was stopped.'),
+    execution_generation: generation,
+  }),
   errors: ['not_found', 'turn_over', 'stale_generation', 'unknown_execution'],
   order: 'arrival',
 });
@@ -133,6 +141,62 @@ export const sessionSteer = defineMethod({
     'queue_full',
   ],
   order: 'arrival',
+});
+
+export const sessionCompress = defineMethod({
+  name: 'session.compress',
+  summary:
+    'Compresses the transcript now, and answers when that is committed or has come to nothing. Prompts are accepted meanwhile ' +
+    'and wait; nothing is claimed. The same `request_id` starts one compression and answers the same for ever. It raises the ' +
+    'generation like a turn: `session.interrupt` with it ends the compression. With `preview` it only says what it would do.',
+  scope: 'write',
+  params: z.strictObject({
+    session_id: sessionId,
+    request_id: id.optional().describe('Makes the call idempotent. Without one every call is a request of its own.'),
+    focus: text.optional().describe('What the summary is to keep an eye on.'),
+    keep_last: z
+      .number()
+      .int()
+      .min(0)
+      .max(10_000)
+      .optional()
+      .describe('How many messages at the end stay as they are, as far as they fit; else what the configuration says.'),
+    preview: z.boolean().default(false),
+  }),
+  result: z.discriminatedUnion('preview', [
+    z.strictObject({
+      preview: z.literal(false),
+      session_id: id,
+      stored_session_id: id.describe('The transcript that holds the summary.'),
+      compression_id: id,
+      execution_generation: generation,
+      tokens_before: count,
+      tokens_after: count,
+      model: z.string(),
+      usage: usage.nullable(),
+      duplicate: z.boolean().describe('An earlier call of the same `request_id` made it.'),
+    }),
+    z.strictObject({
+      preview: z.literal(true),
+      session_id: id,
+      tokens: count.describe('The local count of the next request, without a prompt.'),
+      window_tokens: count,
+      trigger_tokens: count,
+      plans: z
+        .array(
+          z.strictObject({
+            rung: z.enum(['wide', 'narrow', 'inside']),
+            head: planPart,
+            middle: planPart,
+            tail: planPart,
+            bound_tokens: count.describe('The rebuilt context must be smaller than this.'),
+          }),
+        )
+        .describe('In the order in which they would be tried. None: there is nothing to compress.'),
+    }),
+  ]),
+  errors: ['not_found', 'session_busy', 'request_conflict', 'nothing_to_compress', 'compression_failed', 'draining'],
+  order: 'any',
 });
 
 export const sessionHold = defineMethod({

@@ -37,11 +37,20 @@ export const contextReport = z.strictObject({
     .nullable()
     .describe("The provider's last report and what was added since; null when no report is believed."),
   window_tokens: count,
-  window_source: z.string(),
+  window_source: z.string().describe('`configured`, `learnt`, `cache`, `catalogue` or `default`.'),
   reserve_tokens: count,
+  reserve_source: z.string().describe('`configured`, `model` or `quarter` (of the window).'),
   trigger_tokens: count,
+  trigger_source: z.string().describe('Which bound is the smallest: `threshold`, `threshold_tokens` or `reserve`.'),
   compression_enabled: z.boolean(),
   breaker_open_until: instant.nullable(),
+  breaker_reason: z
+    .enum(['failed', 'frequent'])
+    .nullable()
+    .describe(
+      'Why the breaker opened last. After `frequent` a request that fits no window is compressed all the same.',
+    ),
+  breaker_failures: count.describe('How often in a row the breaker has opened.'),
 });
 
 const runningTurn = z.strictObject({

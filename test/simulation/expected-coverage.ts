@@ -52,7 +52,9 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'queue_full',
     'draining',
     'approval_closed',
+    'session_busy',
   ],
+  answer: ['compress: compressed', 'compress: failed', 'compress: nothing_to_compress', 'compress: request_conflict'],
   'append refused': ['duplicate', 'request_taken', 'stale_epoch'],
   fault: [
     'burst',

@@ -37,7 +37,7 @@ export async function runHistory(
 }
 
 /** No history needs more; one that does never comes to rest. */
-const mostSteps = 6000;
+const mostSteps = 8000;
 
 class Play {
   readonly #draft: Draft;

@@ -144,6 +144,21 @@ export function rotate(overrides: Partial<Command<'rotate'>> = {}): Command<'rot
   };
 }
 
+export function compressByHand(overrides: Partial<Command<'compress_by_hand'>> = {}): Command<'compress_by_hand'> {
+  return {
+    kind: 'compress_by_hand',
+    compressionId: 'compression-1',
+    tokensBefore: 100,
+    request: { principalId: aPrincipal, requestId: 'request-1', requestDigest: 'digest-1' },
+    ...overrides,
+  };
+}
+
+export function learnWindow(overrides: Partial<Command<'learn_window'>> = {}): Command<'learn_window'> {
+  const model = { provider: 'custom', model: 'test-model', baseUrl: null };
+  return { kind: 'learn_window', model, windowTokens: 5000, ...overrides };
+}
+
 export function failCompression(overrides: Partial<Command<'fail_compression'>> = {}): Command<'fail_compression'> {
   return {
     kind: 'fail_compression',

@@ -189,6 +189,7 @@ export function compressionCompleted(
     tokensAfter: 40,
     model: 'summary-model',
     usage: null,
+    opensBreaker: false,
     ...body,
   });
 }

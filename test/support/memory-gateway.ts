@@ -121,6 +121,8 @@ export class MemoryGateway {
       onOutage: 'continue',
       approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
       summaryTarget: null,
+      summaryDeadlineMs: 120_000,
+      mask: (text) => text,
       onUnknown: 'hold',
       defaultTarget,
       onFatal: (cause) => this.fatal.push(cause),

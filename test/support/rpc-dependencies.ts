@@ -14,6 +14,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     steerPrompt: core.steerPrompt,
     respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),
     readSnapshot: core.gateway.readSnapshot,
+    byHand: core.gateway.byHand,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
     checkBackupPath: () => null,

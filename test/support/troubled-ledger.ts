@@ -54,6 +54,9 @@ export class TroubledLedger implements Ledger {
   readTranscript: Ledger['readTranscript'] = (...args) =>
     this.#pass('readTranscript', () => this.#inner.readTranscript(...args));
   unfinished: Ledger['unfinished'] = () => this.#pass('unfinished', () => this.#inner.unfinished());
+  learntWindows: Ledger['learntWindows'] = () => this.#pass('learntWindows', () => this.#inner.learntWindows());
+  findCompression: Ledger['findCompression'] = (...args) =>
+    this.#pass('findCompression', () => this.#inner.findCompression(...args));
 
   async #pass<T>(call: Call, pass: () => Promise<T>): Promise<T> {
     await this.#trouble(call);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, tokenCount } from './values.ts';
+import { count, seconds, tokenCount } from './values.ts';
 
 export const compressionSection = z
   .strictObject({
@@ -20,6 +20,7 @@ export const compressionSection = z
     threshold_tokens: tokenCount.describe(
       'The same as a number of tokens. The smallest counts: this, `threshold`, and 90 % of the window without the reserve for the answer.',
     ),
+    summary_timeout_seconds: seconds(120, 1, 3600).describe('The longest that one request for a summary may take.'),
     in_place: z
       .boolean()
       .default(false)

@@ -1,16 +1,32 @@
 import type { SessionEvent } from '../domain/session/events.ts';
 
-/** What a turn says while it runs and nobody stores. `offset` is in UTF-8 bytes of the step's text so far. */
-export type LiveEvent =
-  | (LiveHeader<'message.delta'> & { readonly step: number; readonly offset: number; readonly text: string })
-  | (LiveHeader<'reasoning.delta'> & { readonly step: number; readonly offset: number; readonly text: string });
+/** What happens while a turn or a compression runs and nobody stores. */
+export type LiveEvent = DeltaEvent | CompressionProgressEvent;
+
+/** What a model says. `offset` is in UTF-8 bytes of the step's text so far. */
+export type DeltaEvent = LiveHeader<'message.delta' | 'reasoning.delta'> & {
+  readonly admissionId: string;
+  readonly step: number;
+  readonly offset: number;
+  readonly text: string;
+};
+
+/** A summary is asked for. */
+export type CompressionProgressEvent = LiveHeader<'compression.progress'> & {
+  /** Null for a compression by hand. */
+  readonly admissionId: string | null;
+  readonly compressionId: string;
+  readonly rung: string;
+  readonly model: string;
+  readonly form: string;
+  readonly request: number;
+};
 
 interface LiveHeader<T extends string> {
   readonly type: T;
   readonly sessionId: string;
   readonly at: string;
   readonly epoch: number;
-  readonly admissionId: string;
   readonly executionGeneration: number;
 }
 

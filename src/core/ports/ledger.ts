@@ -1,7 +1,9 @@
 import type { Admission, PromptPayload } from '../domain/admission/admission.ts';
 import type { AdmissionKey } from '../domain/session/commands.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
-import type { SessionState } from '../domain/session/state.ts';
+import type { ModelAddress, SessionState } from '../domain/session/state.ts';
+import type { Failure } from '../domain/model/failure.ts';
+import type { Usage } from '../domain/model/usage.ts';
 import type { Message } from '../domain/transcript/message.ts';
 
 /**
@@ -43,6 +45,40 @@ export interface Ledger {
    * first. Its cost depends on their number and not on the number of sessions.
    */
   unfinished(): Promise<readonly string[]>;
+
+  /** What was last learnt of each model's window. */
+  learntWindows(): Promise<readonly LearntWindow[]>;
+
+  /** The compression by hand that a principal started in a session with this request id. */
+  findCompression(key: CompressionKey): Promise<CompressionRecord | null>;
+}
+
+/** The window of a model as its provider stated it. */
+export interface LearntWindow {
+  readonly model: ModelAddress;
+  readonly windowTokens: number;
+  readonly learntAt: string;
+}
+
+export interface CompressionKey {
+  readonly sessionId: string;
+  readonly principalId: string;
+  readonly requestId: string;
+}
+
+/** What became of a compression by hand. */
+export interface CompressionRecord {
+  readonly compressionId: string;
+  readonly requestDigest: string;
+  readonly executionGeneration: number;
+  readonly status: 'started' | 'completed' | 'failed';
+  readonly tokensBefore: number;
+  readonly tokensAfter: number | null;
+  /** The transcript that it made, or in which it was made. */
+  readonly childTranscript: string | null;
+  readonly model: string | null;
+  readonly usage: Usage | null;
+  readonly failure: Failure | null;
 }
 
 export interface Ownership {

@@ -13,7 +13,7 @@ export interface ModelLimits {
   /** Which parts beside text a prompt may have. Absent, as a whole or in part: nobody says. */
   readonly takes?: ModelInputs;
   /** Whether an operator wrote the number: only such a number may be called wrong. */
-  readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
+  readonly source: 'configured' | 'learnt' | 'cache' | 'catalogue' | 'default';
 }
 
 /** What is known of a model's limits. The answer never fails: an unknown model has the documented default. */

@@ -1,5 +1,6 @@
 import type { Admission, AdmissionStatus, PromptPayload } from '../domain/admission/admission.ts';
 import type { Approval, ApprovalResolution } from '../domain/approval/approval.ts';
+import type { Breaker } from '../domain/lineage/lineage.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionProfile } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
@@ -46,6 +47,9 @@ export interface SessionQueries {
 
   /** Counts for the gateway's status. */
   counts(): Promise<StoreCounts>;
+
+  /** The sessions whose breaker is open at `now`, the one that opens longest first. */
+  openBreakers(page: { readonly now: string; readonly limit: number }): Promise<readonly OpenBreaker[]>;
 
   /** The admissions that wait for a decision of a person, oldest first. */
   unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]>;
@@ -114,6 +118,11 @@ export interface EventPage {
   readonly events: readonly SessionEvent[];
   /** The newest sequence number of the session. */
   readonly lastSeq: number;
+}
+
+/** A session that doesn't compress by itself for a while. */
+export interface OpenBreaker extends Breaker {
+  readonly sessionId: string;
 }
 
 export interface StoreCounts {

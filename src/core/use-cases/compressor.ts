@@ -1,46 +1,50 @@
 /*
- * Compresses the transcript of a running turn: plan, summary, acceptance, one append. Its border: when to compress is
- * the turn's decision; what a plan, a summary and an acceptable result are is the domain's.
+ * Compresses a transcript: plan, summary, acceptance, one append. Its border: when to compress is the turn's decision
+ * or a person's; what a plan, a summary and an acceptable result are is the domain's.
  *
  * K1: nothing of the transcript changes before the rotation is committed (P9).
  * K2: each attempt has one `compression.started` and exactly one end, and each rung asks for one summary.
  * K3: a summary request never moves the turn's boundary: it does nothing that must not be done twice.
  */
-import { isAcceptable, whyNoSummary } from '../domain/compression/acceptance.ts';
+import { isAcceptable } from '../domain/compression/acceptance.ts';
 import { contextSize } from '../domain/compression/context-size.ts';
 import type { RequestExtras } from '../domain/compression/context-size.ts';
 import { keptTokens, planCompression } from '../domain/compression/plan.ts';
 import type { CompressionPlan } from '../domain/compression/plan.ts';
-import { summaryPrompt } from '../domain/compression/summary-request.ts';
+import type { SummaryForm } from '../domain/compression/summary-request.ts';
 import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import type { CompressionTrigger } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { addUsage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { framedSummary } from '../domain/transcript/assemble.ts';
 import { textDraft } from '../domain/transcript/message.ts';
-import type { Message } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
-import type { Failpoints } from '../ports/failpoints.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
+import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
-import { requestStep } from './model-step.ts';
+import { requestSummary, stoppedFailure, sumOf } from './request-summary.ts';
+import type { SummaryDependencies } from './request-summary.ts';
 import type { Sessions } from './sessions.ts';
 import type { Transcripts } from './transcripts.ts';
 
 export interface CompressInput {
   readonly sessionId: string;
+  /** Of the turn that waits for it; null by hand. */
+  readonly admissionId: string | null;
   readonly executionGeneration: number;
   readonly trigger: CompressionTrigger;
   readonly triggerTokens: number;
   readonly extras: RequestExtras;
   readonly promptPending: boolean;
-  /** The session's model: it summarises too unless another is configured for that. */
+  /** The model that could read the transcript so far: it summarises unless another is configured for that. */
   readonly target: ModelTarget;
+  /** The session's model, when it is another one by now. */
+  readonly newTarget?: ModelTarget;
+  /** What the summary is to keep an eye on, and how many messages at the end stay: by hand. */
+  readonly focus?: string | null;
+  readonly keepLast?: number | null;
   readonly signal: AbortSignal;
 }
 
@@ -48,22 +52,33 @@ export type CompressOutcome =
   | { readonly kind: 'compressed' }
   /** The transcript is what it was; the turn goes on if its request fits. */
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** The turn was stopped or is over, or the process is about to stop. */
+  /** It was stopped or its turn is over, or the process is about to stop. */
   | { readonly kind: 'abandoned' };
 
 export type Compress = (input: CompressInput) => Promise<CompressOutcome>;
 
-export interface CompressorDependencies {
+/** Which request of a compression is about to be sent. */
+export interface CompressionProgress {
+  readonly sessionId: string;
+  readonly admissionId: string | null;
+  readonly executionGeneration: number;
+  readonly compressionId: string;
+  readonly rung: CompressionPlan['rung'];
+  readonly model: string;
+  readonly form: SummaryForm;
+  /** Counts the requests of this compression from 1. */
+  readonly request: number;
+}
+
+export interface CompressorDependencies extends SummaryDependencies {
   readonly sessions: Sessions;
   readonly transcripts: Transcripts;
-  readonly provider: ModelProvider;
-  readonly catalog: ModelCatalog;
   readonly tokens: TokenCounter;
   readonly ids: IdSource;
-  readonly failpoints: Failpoints;
   readonly policy: CompressionPolicy;
   /** The model that summarises, when it isn't the session's. */
   readonly summaryTarget: ModelTarget | null;
+  readonly onProgress: (progress: CompressionProgress) => void;
 }
 
 export function makeCompressor(deps: CompressorDependencies): Compress {
@@ -81,36 +96,70 @@ export function makeCompressor(deps: CompressorDependencies): Compress {
       tokensBefore,
     });
     if (started.kind !== 'done') return { kind: 'abandoned' };
-
-    const attempt = await summarise(deps, input, state, tokensBefore);
-    if (attempt.kind === 'accepted') {
-      const { plan, summary, tokens, usage, model } = attempt;
-      const rotated = await deps.sessions.send(sessionId, {
-        kind: 'rotate',
-        compressionId,
-        executionGeneration,
-        plan: { head: idsOf(plan.head), middle: idsOf(plan.middle), tail: idsOf(plan.tail) },
-        childTranscript: deps.policy.inPlace ? null : deps.ids.next(),
-        summary: textDraft({ role: 'user', kind: 'summary', text: summary, tokens, admissionId: null }),
-        tokensBefore,
-        tokensAfter: rebuiltTokens(plan, tokens, extras),
-        model,
-        usage,
-      });
-      if (rotated.kind === 'done') return { kind: 'compressed' };
-      if (rotated.kind === 'unavailable') return { kind: 'abandoned' };
-    }
-    const failure = attempt.kind === 'accepted' ? stoppedFailure : attempt.failure;
-    const opensBreaker = failure.reason !== 'aborted';
-    await deps.sessions.send(sessionId, {
-      kind: 'fail_compression',
-      compressionId,
-      failure,
-      usage: attempt.usage,
-      opensBreaker,
-    });
-    return opensBreaker ? { kind: 'failed', failure } : { kind: 'abandoned' };
+    return finishCompression(deps, input, { compressionId, state, tokensBefore });
   };
+}
+
+/** A compression whose start is committed, with the state that it was planned on. */
+export interface StartedCompression {
+  readonly compressionId: string;
+  readonly state: SessionState;
+  readonly tokensBefore: number;
+}
+
+/** Brings a compression that has started to its end. */
+export async function finishCompression(
+  deps: CompressorDependencies,
+  input: CompressInput,
+  started: StartedCompression,
+): Promise<CompressOutcome> {
+  const { sessionId, executionGeneration, extras } = input;
+  const { compressionId, tokensBefore } = started;
+  const attempt = await summarise(deps, input, started);
+  if (attempt.kind === 'accepted') {
+    const { plan, summary, tokens, usage, model } = attempt;
+    const rotated = await deps.sessions.send(sessionId, {
+      kind: 'rotate',
+      compressionId,
+      executionGeneration,
+      plan: { head: idsOf(plan.head), middle: idsOf(plan.middle), tail: idsOf(plan.tail) },
+      childTranscript: deps.policy.inPlace ? null : deps.ids.next(),
+      summary: textDraft({ role: 'user', kind: 'summary', text: summary, tokens, admissionId: null }),
+      tokensBefore,
+      tokensAfter: rebuiltTokens(plan, tokens, extras),
+      model,
+      usage,
+    });
+    if (rotated.kind === 'done') return { kind: 'compressed' };
+    if (rotated.kind === 'unavailable') return { kind: 'abandoned' };
+  }
+  const failure = attempt.kind === 'accepted' ? stoppedFailure : attempt.failure;
+  const stopped = failure.reason === 'aborted';
+  await deps.sessions.send(sessionId, {
+    kind: 'fail_compression',
+    compressionId,
+    failure,
+    usage: attempt.usage,
+    opensBreaker: !stopped && input.trigger !== 'manual',
+  });
+  return stopped ? { kind: 'abandoned' } : { kind: 'failed', failure };
+}
+
+/** The plans for a compression, most keeping first. */
+export function plansFor(
+  policy: CompressionPolicy,
+  state: SessionState,
+  input: Pick<CompressInput, 'triggerTokens' | 'extras' | 'promptPending' | 'keepLast'>,
+): readonly CompressionPlan[] {
+  const { extras, triggerTokens, promptPending, keepLast } = input;
+  return planCompression({
+    messages: state.messages,
+    protectFirstN: policy.protectFirstN,
+    protectLastN: keepLast ?? policy.protectLastN,
+    triggerTokens,
+    extraTokens: extras.systemTokens + extras.toolTokens + extras.promptTokens,
+    promptPending,
+  });
 }
 
 type Attempt =
@@ -128,27 +177,29 @@ type Attempt =
 async function summarise(
   deps: CompressorDependencies,
   input: CompressInput,
-  state: SessionState,
-  beforeTokens: number,
+  { compressionId, state, tokensBefore: beforeTokens }: StartedCompression,
 ): Promise<Attempt> {
-  const { protectFirstN, protectLastN } = deps.policy;
-  const { triggerTokens, promptPending, extras } = input;
-  const extraTokens = extras.systemTokens + extras.toolTokens + extras.promptTokens;
-  const plans = planCompression({
-    messages: state.messages,
-    protectFirstN,
-    protectLastN,
-    triggerTokens,
-    extraTokens,
-    promptPending,
-  });
+  const { sessionId, admissionId, executionGeneration, extras, signal } = input;
   const content = new Map((await deps.transcripts.read(state)).map((message) => [message.id, message]));
   let usage: Usage | null = null;
   let failure = nothingToGain;
-  for (const plan of plans) {
-    const middle = plan.middle.flatMap(({ id }) => content.get(id) ?? []);
-    const answer = await requestSummary(deps, input, middle);
-    usage = usage === null || answer.usage === null ? (usage ?? answer.usage) : addUsage(usage, answer.usage);
+  let requests = 0;
+  for (const plan of plansFor(deps.policy, state, input)) {
+    const { rung } = plan;
+    const answer = await requestSummary(deps, {
+      sessionId,
+      signal,
+      targets: targetsOf(deps.summaryTarget, input),
+      middle: plan.middle.flatMap(({ id }) => content.get(id) ?? []),
+      triggerTokens: input.triggerTokens,
+      focus: input.focus ?? null,
+      onRequest: (request) => {
+        requests += 1;
+        const about = { sessionId, admissionId, executionGeneration, compressionId };
+        deps.onProgress({ ...about, ...request, rung, request: requests });
+      },
+    });
+    usage = sumOf(usage, answer.usage);
     if (answer.kind === 'failed') return { kind: 'failed', failure: answer.failure, usage };
     const tokens = ((await deps.tokens.count([framedSummary(answer.text)]))[0] ?? 0) + messageOverheadTokens;
     const afterTokens = rebuiltTokens(plan, tokens, extras);
@@ -160,55 +211,10 @@ async function summarise(
   return { kind: 'failed', failure, usage };
 }
 
-type Summary =
-  | { readonly kind: 'summary'; readonly text: string; readonly usage: Usage | null; readonly model: string }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly usage: Usage | null };
-
-/** Asks the auxiliary model, and once more the session's own when the auxiliary one fails. */
-async function requestSummary(
-  deps: CompressorDependencies,
-  input: CompressInput,
-  middle: readonly Message[],
-): Promise<Summary> {
-  const { target, signal } = input;
-  const auxiliary = deps.summaryTarget ?? target;
-  const first = await askOnce(deps, auxiliary, middle, input);
-  if (first.kind === 'summary' || signal.aborted || isSameTarget(auxiliary, target)) return first;
-  return askOnce(deps, target, middle, input);
-}
-
-/** Room for the instructions and the answer beside the middle, in tokens. */
-const promptOverheadTokens = 1000;
-
-async function askOnce(
-  deps: CompressorDependencies,
-  target: ModelTarget,
-  middle: readonly Message[],
-  input: CompressInput,
-): Promise<Summary> {
-  const { signal } = input;
-  const { contextTokens } = deps.catalog.limits(target);
-  const roomTokens = Math.max(contextTokens * 0.75 - promptOverheadTokens, contextTokens * 0.25);
-  const maxTokens = Math.min(roomTokens, input.triggerTokens);
-  const { system, user } = summaryPrompt({ middle, maxTokens, focus: null });
-  const outcome = await requestStep(
-    deps,
-    {
-      target,
-      system,
-      messages: [{ role: 'user', text: user, parts: null }],
-      tools: [],
-      maxOutputTokens: null,
-      purpose: 'summary',
-    },
-    signal,
-    null,
-  );
-  if (signal.aborted) return { kind: 'failed', failure: stoppedFailure, usage: outcome.usage };
-  if (outcome.kind === 'failed') return outcome;
-  const { text, finishReason, toolCalls, usage } = outcome;
-  const failure = whyNoSummary({ text, finishReason, calledTools: toolCalls.length > 0 });
-  return failure === null ? { kind: 'summary', text, usage, model: target.model } : { kind: 'failed', failure, usage };
+/** The auxiliary model and then the one that could read the transcript; without an auxiliary one, that and the new one. */
+function targetsOf(auxiliary: ModelTarget | null, { target, newTarget }: CompressInput): readonly ModelTarget[] {
+  if (auxiliary !== null) return [auxiliary, target];
+  return newTarget === undefined ? [target] : [target, newTarget];
 }
 
 function rebuiltTokens(plan: CompressionPlan, summaryTokens: number, extras: RequestExtras): number {
@@ -219,11 +225,6 @@ function idsOf(messages: readonly { readonly id: number }[]): readonly number[] 
   return messages.map(({ id }) => id);
 }
 
-function isSameTarget(a: ModelTarget, b: ModelTarget): boolean {
-  return a.provider === b.provider && a.model === b.model && a.baseUrl === b.baseUrl;
-}
-
-const stoppedFailure = failureOf('aborted', 'The turn was stopped while its transcript was being compressed.');
 const nothingToGain = failureOf(
   'compression_failed',
   'Nothing can be summarised: the protected messages alone are too large for this model.',

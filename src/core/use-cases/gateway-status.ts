@@ -1,6 +1,6 @@
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolServerHealth } from '../ports/tool-host.ts';
-import type { AdmissionWithPayload, StoreCounts } from '../ports/session-queries.ts';
+import type { AdmissionWithPayload, OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
 
@@ -30,6 +30,8 @@ export interface GatewayStatus {
   readonly storage: 'ok' | 'retrying' | 'failed';
   readonly tools: readonly ToolServerHealth[];
   readonly counts: StoreCounts;
+  /** Sessions that don't compress by themselves for a while. */
+  readonly breakers: readonly OpenBreaker[];
   /** The oldest admissions that wait for somebody's decision. */
   readonly unknown: readonly AdmissionWithPayload[];
 }

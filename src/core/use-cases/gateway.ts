@@ -15,10 +15,12 @@ import type { ModelTarget } from '../ports/model-provider.ts';
 import type { DecideLimits } from '../domain/session/decision.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { ApprovalDesk } from './approval-desk.ts';
+import { CompressionDesk } from './compress-by-hand.ts';
 import { makeCompressor } from './compressor.ts';
-import type { CompressorDependencies } from './compressor.ts';
+import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
+import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeNumbering } from './numbering.ts';
 import { patientReads } from './patient-reads.ts';
@@ -54,7 +56,7 @@ export interface GatewayDependencies
       | 'approvalRules'
       | 'fallbacksOf'
     >,
-    Pick<CompressorDependencies, 'ids' | 'summaryTarget'> {
+    Pick<CompressorDependencies, 'ids' | 'summaryTarget' | 'summaryDeadlineMs' | 'mask'> {
   readonly logger: Logger;
   readonly queries: SessionQueries;
   readonly ownership: Ownership;
@@ -71,6 +73,8 @@ export interface GatewayDependencies
 export interface Gateway {
   readonly sessions: Sessions;
   readonly readSnapshot: ReadSnapshot;
+  /** Compressions by hand. */
+  readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly status: ReadGatewayStatus;
   readonly phase: () => GatewayPhase;
   /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
@@ -105,7 +109,13 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   });
   const reads = patientReads(deps.ledger, clock);
   const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
-  const compress = makeCompressor({ ...deps, sessions, transcripts });
+  const catalog = makeLearningCatalog(deps);
+  sessions.onCommit(catalog.observe);
+  const learnWindow = makeLearnWindow({ sessions, catalog });
+  const compressor = { ...deps, sessions, transcripts, catalog, learnWindow, onProgress: publishProgress };
+  const compress = makeCompressor(compressor);
+  const byHand = new CompressionDesk({ ...compressor, onBug });
+  sessions.onCommit(byHand.observe);
   const approvals = new ApprovalDesk({ sessions, clock });
   const runner = new TurnRunner({
     ...deps,
@@ -113,15 +123,15 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     ledger: reads,
     sessions,
     transcripts,
+    catalog,
     compress,
+    learnWindow,
     epoch: () => ownership.epoch,
   });
   const scheduler = new Scheduler({
     maxConcurrentTurns: deps.maxConcurrentTurns,
     runTurn: (sessionId) => runner.run(sessionId),
-    onBug: (error) => {
-      onFatal(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
-    },
+    onBug,
   });
   sessions.onCommit(makeTransitionLog(logger));
   // Before the runner: an answer is heard before the stop that comes with a later commit.
@@ -132,7 +142,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
 
   return {
     sessions,
-    readSnapshot: makeReadSnapshot({ ...deps, sessions, partialOf: (id) => runner.partialOf(id) }),
+    byHand,
+    readSnapshot: makeReadSnapshot({ ...deps, catalog, sessions, partialOf: (id) => runner.partialOf(id) }),
     status,
     phase: () => phase,
     start,
@@ -169,6 +180,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
         const state = await sessions.state(sessionId);
         if (state !== null) consider(sessionId, state);
       }
+      catalog.load(await deps.ledger.learntWindows());
       return report;
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
@@ -185,18 +197,31 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       waited.abort();
     };
     hurry.addEventListener('abort', abort);
-    if (isRunning() && !hurry.aborted) await Promise.race([scheduler.idle(), clock.sleep(drainMs, waited.signal)]);
+    if (isRunning() && !hurry.aborted) await Promise.race([idle(), clock.sleep(drainMs, waited.signal)]);
     waited.abort();
     hurry.removeEventListener('abort', abort);
     // A turn whose claim was under way has no generation at first: ask again until all have ended.
     while (isRunning()) {
-      await runner.interruptAll('shutdown');
-      await Promise.race([scheduler.idle(), clock.sleep(interruptEveryMs)]);
+      await Promise.all([runner.interruptAll('shutdown'), byHand.interruptAll('shutdown')]);
+      await Promise.race([idle(), clock.sleep(interruptEveryMs)]);
     }
   }
 
   function isRunning(): boolean {
-    return scheduler.runningSessions.length > 0;
+    return scheduler.runningSessions.length > 0 || byHand.isRunning;
+  }
+
+  async function idle(): Promise<void> {
+    await Promise.all([scheduler.idle(), byHand.idle()]);
+  }
+
+  function publishProgress(progress: CompressionProgress): void {
+    if (!deps.hub.hasListeners(progress.sessionId)) return;
+    deps.hub.publishLive({ type: 'compression.progress', at: clock.now(), epoch: ownership.epoch, ...progress });
+  }
+
+  function onBug(error: unknown): void {
+    onFatal(error instanceof StorageError ? { kind: 'storage', error } : { kind: 'bug', error });
   }
 
   function onFatal(cause: FatalCause): void {
@@ -205,6 +230,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     scheduler.stop();
     sessions.halt();
     runner.abortAll();
+    byHand.abortAll();
     deps.onFatal(cause);
   }
 
@@ -223,6 +249,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       storage,
       tools: deps.tools.health(),
       counts: await deps.queries.counts(),
+      breakers: await deps.queries.openBreakers({ now: clock.now(), limit: 20 }),
       unknown: await deps.queries.unknownAdmissions(20),
     };
   }

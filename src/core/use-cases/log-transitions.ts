@@ -69,9 +69,16 @@ function fieldsOf(event: SessionEvent): LogFields | null {
       return { compressionId: event.compressionId, trigger: event.trigger, tokensBefore: event.tokensBefore };
     case 'compression.completed': {
       const { compressionId, parentTranscript, childTranscript, tokensBefore, tokensAfter } = event;
-      return { compressionId, parentTranscript, childTranscript, tokensBefore, tokensAfter };
+      const { opensBreaker } = event;
+      return { compressionId, parentTranscript, childTranscript, tokensBefore, tokensAfter, opensBreaker };
     }
     case 'compression.failed':
-      return { compressionId: event.compressionId, reason: event.failure.reason };
+      return {
+        compressionId: event.compressionId,
+        reason: event.failure.reason,
+        opensBreaker: event.opensBreaker,
+      };
+    case 'window.learnt':
+      return { ...event.model, windowTokens: event.windowTokens };
   }
 }

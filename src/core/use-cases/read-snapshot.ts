@@ -92,7 +92,7 @@ export function contextReport(
     ...window,
     windowSource: limits.source,
     compressionEnabled: deps.policy.enabled,
-    breakerOpenUntil: state.lineage.breaker.openUntil,
+    breaker: state.lineage.breaker,
   };
 }
 

@@ -311,6 +311,8 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   start_compression: true,
   rotate: true,
   fail_compression: true,
+  compress_by_hand: false,
+  learn_window: true,
   recover: true,
 };
 

@@ -1,6 +1,8 @@
+import type { ContextSize } from '../domain/compression/context-size.ts';
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
-import { breakerIsOpen } from '../domain/lineage/lineage.ts';
+import type { Placeholders } from '../domain/compression/placeholders.ts';
+import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { fallsBack } from '../domain/model/fallback.ts';
 import { afterOutputRefusal } from '../domain/model/output-limit.ts';
@@ -25,6 +27,8 @@ export interface TurnRequest {
   readonly onUsage: (usage: Usage | null) => void;
   /** Goes over to the next model that is configured for this case, for the rest of the turn. Null: there is none. */
   readonly fallBack: (state: SessionState, cause: Failure) => TurnContext | null;
+  /** What the request that is sent now leaves out: a report of its size is of what is left. */
+  readonly onSent: (placeholders: Placeholders) => void;
 }
 
 /**
@@ -46,18 +50,21 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
   let first: Failure | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
-    const size = context.size(state, 0);
+    const { placeholders } = context.outlook(state, 0, deps.clock.now());
+    const size = sizeOf(context, state, placeholders);
     const output = shorter ?? context.output(size);
-    const outcome = await requestOnce(deps, { request, context, output, state, listener: listening(request, heard) });
+    const listener = listening(request, heard);
+    const outcome = await requestOnce(deps, { request, context, output, state, placeholders, listener });
     request.onUsage(outcome.usage);
     if (outcome.kind !== 'failed' || signal.aborted) return outcome;
+    await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
     if (outcome.failure.reason === 'context_overflow') {
-      if (compressed || !deps.policy.enabled || breakerIsOpen(state.lineage, deps.clock.now())) {
-        return { ...outcome, failure: context.exhausted(size, outcome.failure) };
+      if (compressed || !mayCompress(deps, state)) {
+        return { ...outcome, failure: context.exhausted(size.tokens, outcome.failure) };
       }
       const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
       if (compression.kind === 'abandoned') return null;
-      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size, compression.failure) };
+      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size.tokens, compression.failure) };
       compressed = true;
       continue;
     }
@@ -81,6 +88,17 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     await deps.clock.sleep(decision.delayMs, signal);
     if (signal.aborted) return outcome;
   }
+}
+
+/** A breaker that opened because compressions came too often lets one pass that can't wait. */
+function mayCompress(deps: TurnDependencies, state: SessionState): boolean {
+  return deps.policy.enabled && openBreaker(state.lineage, deps.clock.now()) !== 'failed';
+}
+
+/** Of the request as it is sent. */
+function sizeOf(context: TurnContext, state: SessionState, { savedTokens }: Placeholders): ContextSize {
+  const { tokens, localTokens, reportedTokens } = context.size(state, 0);
+  return { tokens: tokens - savedTokens, localTokens: localTokens - savedTokens, reportedTokens };
 }
 
 /** The session's own model counts: its failure says when the next try makes sense, and the last one is told with it. */
@@ -115,17 +133,23 @@ interface Try {
   readonly context: TurnContext;
   readonly output: OutputLimit;
   readonly state: SessionState;
+  readonly placeholders: Placeholders;
   readonly listener: StepListener;
 }
 
 async function requestOnce(deps: TurnDependencies, given: Try): Promise<StepOutcome> {
-  const { request, context, output, state, listener } = given;
+  const { request, context, output, state, placeholders, listener } = given;
+  request.onSent(placeholders);
   return requestStep(
     deps,
     {
       target: context.target,
       system: context.systemPrompt,
-      messages: assemble(await deps.transcripts.read(state), { ...context.target, takes: context.takes }),
+      messages: assemble(
+        await deps.transcripts.read(state),
+        { ...context.target, takes: context.takes },
+        placeholders.ids,
+      ),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       ...output,
       purpose: 'turn',

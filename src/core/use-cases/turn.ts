@@ -31,6 +31,7 @@ import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
 import type { Compress, CompressOutcome } from './compressor.ts';
+import type { LearnWindow } from './learnt-windows.ts';
 import type { RunningTurn } from './gateway-status.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
 import { readPrompt } from './read-prompt.ts';
@@ -39,7 +40,7 @@ import { runToolStep } from './tool-step.ts';
 import type { ApprovalRules } from './tool-step.ts';
 import type { Transcripts } from './transcripts.ts';
 import { makeTurnContext } from './turn-context.ts';
-import type { TurnContext } from './turn-context.ts';
+import type { Outlook, TurnContext } from './turn-context.ts';
 import { requestTurnStep } from './turn-request.ts';
 
 export interface TurnDependencies {
@@ -57,6 +58,7 @@ export interface TurnDependencies {
   readonly ids: IdSource;
   readonly approvals: Approvals;
   readonly approvalRules: ApprovalRules;
+  readonly learnWindow: LearnWindow;
   readonly policy: CompressionPolicy;
   /** The configured cap on the output of one answer; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
@@ -109,7 +111,10 @@ interface TurnParts {
 }
 
 /** What the schemas of the tools cost in every request of the turn. */
-async function countTools(deps: TurnDependencies, tools: readonly ToolDescriptor[]): Promise<number> {
+export async function countTools(
+  deps: Pick<TurnDependencies, 'tokens'>,
+  tools: readonly ToolDescriptor[],
+): Promise<number> {
   const counts = await deps.tokens.count(
     tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters })),
   );
@@ -139,6 +144,8 @@ class Turn {
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
+  /** What the newest request left out of the transcript, in tokens. */
+  #savedTokens = 0;
 
   constructor(deps: TurnDependencies, parts: TurnParts) {
     this.#deps = deps;
@@ -163,7 +170,8 @@ class Turn {
     if (failure !== null) return (await this.#claim(null)) ? broken(failure) : null;
     if (!due) return (await this.#claim(prompt)) ? this.#steps() : null;
     if (!(await this.#claim(null))) return null;
-    return (await this.#preflight(prompt.tokens)) ?? this.#dispatch(prompt);
+    const larger = this.#context.largerModel(await this.#state());
+    return (await this.#preflight(prompt.tokens, larger)) ?? this.#dispatch(prompt);
   }
 
   async #claim(prompt: MessageDraft | null): Promise<boolean> {
@@ -182,20 +190,27 @@ class Turn {
   }
 
   /** Whether the next request needs a compression first, and whether it can be sent at all without one. */
-  async #outlook(promptTokens: number): Promise<{ readonly due: boolean; readonly failure: Failure | null }> {
-    const state = await this.#state();
-    const size = this.#context.size(state, promptTokens);
-    const due = this.#context.isDue(state, size, this.#deps.clock.now());
-    return { due, failure: !due && this.#context.overflows(size) ? this.#context.exhausted(size, null) : null };
+  async #outlook(promptTokens: number): Promise<Outlook> {
+    return this.#context.outlook(await this.#state(), promptTokens, this.#deps.clock.now());
   }
 
-  /** Compresses before a request. Null: the request may be sent. */
-  async #preflight(promptTokens: number): Promise<Ending | null> {
-    const outcome = await this.#compress('preflight', this.#context.window.triggerTokens, promptTokens);
+  /**
+   * Compresses before a request, with the `larger` model when the session has just moved to a smaller one. Null: the
+   * request may be sent.
+   */
+  async #preflight(promptTokens: number, larger: ModelTarget | null = null): Promise<Ending | null> {
+    const { triggerTokens } = this.#context.window;
+    const outcome = await this.#compress(
+      larger === null ? 'preflight' : 'downshift',
+      triggerTokens,
+      promptTokens,
+      larger,
+    );
     if (outcome.kind === 'abandoned') return interrupted(null);
-    const size = this.#context.size(await this.#state(), promptTokens);
-    if (!this.#context.overflows(size)) return null;
-    return broken(this.#context.exhausted(size, outcome.kind === 'failed' ? outcome.failure : null));
+    const { failure } = await this.#outlook(promptTokens);
+    if (failure === null) return null;
+    const why = outcome.kind === 'failed' && failure.reason === 'context_exhausted' ? outcome.failure.message : '';
+    return broken({ ...failure, message: `${failure.message} ${why}`.trim() });
   }
 
   async #steps(): Promise<Ending | Over> {
@@ -219,7 +234,10 @@ class Turn {
       context: this.#context,
       signal: this.#signal,
       listener: () => this.#progress.listener(this.#step),
-      compress: (triggerTokens) => this.#compress('overflow', triggerTokens, 0),
+      compress: (triggerTokens) => this.#compress('overflow', triggerTokens, 0, null),
+      onSent: ({ savedTokens }) => {
+        this.#savedTokens = savedTokens;
+      },
       onUsage: (usage) => {
         this.#addUsage(usage);
       },
@@ -263,7 +281,7 @@ class Turn {
       step: this.#step,
       answer,
       available: this.#context.tools,
-      contextTokens: believed(answer.usage),
+      contextTokens: this.#wholeContext(answer.usage),
       signal: this.#signal,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
@@ -319,21 +337,28 @@ class Turn {
       step: this.#step,
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
-      contextTokens: ending.outcome === 'completed' ? believed(ending.answer?.usage ?? null) : null,
+      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
       ...ending,
     });
   }
 
-  #compress(trigger: 'preflight' | 'overflow', triggerTokens: number, promptTokens: number): Promise<CompressOutcome> {
+  #compress(
+    trigger: 'preflight' | 'overflow' | 'downshift',
+    triggerTokens: number,
+    promptTokens: number,
+    larger: ModelTarget | null,
+  ): Promise<CompressOutcome> {
     this.#progress.activity('compressing', this.#step);
     return this.#deps.compress({
       sessionId: this.#sessionId,
+      admissionId: this.#head.admissionId,
       executionGeneration: this.#generation,
       trigger,
       triggerTokens,
       extras: this.#context.extras(promptTokens),
       promptPending: promptTokens > 0,
-      target: this.#context.target,
+      target: larger ?? this.#context.target,
+      ...(larger === null ? {} : { newTarget: this.#context.target }),
       signal: this.#signal,
     });
   }
@@ -342,6 +367,12 @@ class Turn {
     const state = await this.#deps.sessions.state(this.#sessionId);
     invariant(state !== null, 'a turn has a session');
     return state;
+  }
+
+  /** The reported size of the context with what the request left out of it, so that reports can be compared. */
+  #wholeContext(usage: Usage | null): number | null {
+    const reported = believed(usage);
+    return reported === null ? null : reported + this.#savedTokens;
   }
 
   #addUsage(usage: Usage | null): void {

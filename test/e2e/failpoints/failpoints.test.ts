@@ -33,12 +33,14 @@ const commands = Object.keys({
   merge_steers: 0,
   settle: 0,
   start_compression: 0,
+  compress_by_hand: 0,
+  learn_window: 0,
   rotate: 0,
   fail_compression: 0,
   recover: 0,
 } satisfies Record<CommandKind, 0>);
 
-/** A receipt appends nothing; the others need tools, and have tests of their own with them. */
+/** A receipt appends nothing; the others have tests of their own. */
 const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
   'receipt',
   'finish_call',
@@ -46,6 +48,8 @@ const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
   'expire_approval',
   'steer',
   'merge_steers',
+  'compress_by_hand',
+  'learn_window',
 ]);
 
 const places: readonly string[] = [

@@ -165,6 +165,10 @@ export class Client {
         const approvalId = this.#approvalTarget(sessionId, command.target);
         return { do: 'respond', ...to, approvalId, answer: command.answer };
       }
+      case 'compress': {
+        const focus = command.variant === 0 ? null : 'something else';
+        return { do: 'compress', ...to, requestId: `compress-${command.key}`, focus };
+      }
       case 'hold': {
         const { seconds = null } = command;
         const until = seconds === null ? null : this.#site.clock.wallAfter(seconds * 1000);
@@ -294,6 +298,8 @@ function labelOf(request: Request): string {
       return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
     case 'respond':
       return `${request.answer} ${request.approvalId} of ${request.address}`;
+    case 'compress':
+      return `compress ${request.address} as ${request.requestId}`;
     case 'subscribe':
       return `subscribe ${request.address} after ${request.afterSeq}`;
     case 'hold':

@@ -43,6 +43,7 @@ export type Request =
       readonly action: 'discard' | 'retry';
     } & To)
   | ({ readonly do: 'respond'; readonly approvalId: string; readonly answer: 'approve' | 'deny' } & To)
+  | ({ readonly do: 'compress'; readonly requestId: string; readonly focus: string | null } & To)
   | ({ readonly do: 'hold'; readonly until: string | null } & To)
   | ({ readonly do: 'release' } & To)
   | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
@@ -86,6 +87,7 @@ export class FrontDesk {
     answered: (kind: string) => void,
   ): Promise<void> {
     const { process } = connection;
+    const { coverage } = this.#site;
     const { clients } = this.#site.judge;
     const say = (sent: Sent<unknown>): void => {
       this.#count(request.do, sent);
@@ -189,6 +191,17 @@ export class FrontDesk {
         const sent: Sent<ApprovalResponse> = await services.respondApproval({ sessionId, approvalId, answer, by });
         clients.responded(process, asked, sent);
         say(sent);
+        return;
+      }
+      case 'compress': {
+        const { principalId, requestId, focus } = asked;
+        const request = { sessionId, principalId, requestId, focus, keepLast: null };
+        const outcome = await services.gateway.byHand.compress(request);
+        clients.compressed(process, asked, outcome);
+        coverage.add('answer', `compress: ${outcome.kind}`);
+        if (outcome.kind === 'refused') coverage.add('refusal', outcome.refusal.reason);
+        answered(outcome.kind);
+        connection.push(`compress ${outcome.kind}`, () => undefined);
         return;
       }
       case 'hold': {

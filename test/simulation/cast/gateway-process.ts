@@ -154,6 +154,8 @@ export class GatewayProcess implements Asker {
         inPlace: settings.inPlace,
       },
       summaryTarget: settings.auxiliaryModel ? { provider: 'custom', model: 'auxiliary', baseUrl: null } : null,
+      summaryDeadlineMs: 45_000,
+      mask: (text) => text,
       maxOutputTokens: null,
       maxSteps: settings.maxSteps,
       retry: { maxAttempts: settings.maxAttempts, baseDelayMs: 500, maxDelayMs: 5000, maxTotalMs: 60_000 },

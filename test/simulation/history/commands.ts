@@ -63,6 +63,15 @@ export type Command =
       readonly target: number;
       readonly twice: boolean;
     }
+  /** By hand, under one of a few request ids; `variant` 1 asks for something else under the same id. */
+  | {
+      readonly do: 'compress';
+      readonly client: number;
+      readonly session: number;
+      readonly key: number;
+      readonly variant: number;
+      readonly twice: boolean;
+    }
   /** For so many seconds, or until somebody releases it. */
   | { readonly do: 'hold'; readonly client: number; readonly session: number; readonly seconds?: number | null }
   | { readonly do: 'release'; readonly client: number; readonly session: number }
@@ -113,6 +122,7 @@ const usualWeights = {
   interrupt: 8,
   resolve: 9,
   respond: 14,
+  compress: 3,
   hold: 2,
   release: 3,
   subscribe: 4,
@@ -185,6 +195,14 @@ function drawCommand(random: Random, kind: Kind, client: number, session: number
         ...to,
         answer: random.oneOf(['approve', 'approve', 'deny']),
         target: random.oneOf([0, 0, 0, 1, 1, 2, 3, 4]),
+        twice: random.chance(0.3),
+      };
+    case 'compress':
+      return {
+        do: 'compress',
+        ...to,
+        key: random.below(5),
+        variant: random.oneOf([0, 0, 0, 0, 1]),
         twice: random.chance(0.3),
       };
     case 'hold':

@@ -1,7 +1,7 @@
 /* P2 to P5 and P13 on the rows of admissions: what one append may do to them. */
 import { activeMessages, isRetry } from './books.ts';
 import type { Books } from './books.ts';
-import type { AdmissionRow, SessionRow } from './rows.ts';
+import type { AdmissionRow, EventRow, SessionRow } from './rows.ts';
 
 export interface RowChange {
   readonly sessionId: string;
@@ -9,6 +9,7 @@ export interface RowChange {
   readonly after: SessionRow;
   readonly admissionsBefore: ReadonlyMap<string, AdmissionRow>;
   readonly admissionsAfter: ReadonlyMap<string, AdmissionRow>;
+  readonly events: readonly EventRow[];
 }
 
 export function judgeAdmissions(books: Books, change: RowChange): void {
@@ -206,7 +207,8 @@ function judgeStart(books: Books, change: RowChange, from: AdmissionRow, to: Adm
   const { verdict, store, limits } = books;
   const { before, after } = change;
   verdict.hold(to.ownerEpoch === store.epoch(), 'P11', () => `${nameOf(from)} was started by a superseded owner`);
-  const generation = (before?.executionGeneration ?? 0) + 1;
+  const isByHand = ({ type, trigger }: EventRow): boolean => type === 'compression.started' && trigger === 'manual';
+  const generation = (before?.executionGeneration ?? 0) + change.events.filter(isByHand).length + 1;
   verdict.hold(
     to.executionGeneration === generation && after.executionGeneration === generation,
     'P4',

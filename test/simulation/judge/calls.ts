@@ -21,6 +21,12 @@ export type Heard<R> =
     }
   | { readonly kind: 'unavailable'; readonly outcomeUnknown: boolean };
 
+/** What a compression by hand is answered with. */
+export type HeardByHand =
+  | { readonly kind: 'compressed' | 'failed'; readonly record: { readonly compressionId: string } }
+  | { readonly kind: 'nothing_to_compress' | 'request_conflict' | 'unavailable' }
+  | { readonly kind: 'refused'; readonly refusal: { readonly reason: string } };
+
 export interface ReceiptView {
   readonly admission: AdmissionRow;
   readonly ahead: number;

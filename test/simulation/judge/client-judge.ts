@@ -1,10 +1,10 @@
 /* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
 import { isOwner, turnKey, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
-import type { Asked, Heard, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
+import type { Asked, Heard, HeardByHand, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
 import type { Moment } from './moments.ts';
-import type { AdmissionRow, ProcessView } from './rows.ts';
+import type { AdmissionRow, EventRow, ProcessView } from './rows.ts';
 
 export class ClientJudge {
   readonly #books: Books;
@@ -14,6 +14,8 @@ export class ClientJudge {
   readonly #created = new Map<string, { readonly sessionId: string; readonly variant: number; fresh: boolean }>();
   /** The requests for approval whose answer was acknowledged as the first. */
   readonly #answered = new Set<string>();
+  /** What a compression by hand came to: `<principal>/<session>/<request id>`. */
+  readonly #compressed = new Map<string, string>();
   /** The newest sequence number of which a process has told anybody: `<process>/<session>`. */
   readonly #told = new Map<string, number>();
 
@@ -150,14 +152,20 @@ export class ClientJudge {
   interrupted(
     process: ProcessView,
     asked: Asked & { readonly executionGeneration: number },
-    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string }>,
+    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string | null }>,
   ): void {
     const { verdict, store, stops } = this.#books;
     const { sessionId, executionGeneration } = asked;
     const row = [...store.admissions(sessionId).values()].find(
       (other) => other.executionGeneration === executionGeneration && other.status !== 'queued',
     );
-    if (heard.kind === 'done') {
+    if (heard.kind === 'done' && heard.reply.admissionId === null) {
+      const isEnd = ({ type, executionGeneration: of }: EventRow): boolean =>
+        type === 'compression.failed' && of === executionGeneration;
+      const hasEnded = store.events(sessionId).some(isEnd);
+      verdict.hold(hasEnded, 'P5', () => `the stop of the compression ${executionGeneration} is not stored`);
+      stops.add(turnKey(sessionId, executionGeneration));
+    } else if (heard.kind === 'done') {
       const hit = row?.admissionId === heard.reply.admissionId && row.stopRequested !== null;
       verdict.hold(
         hit,
@@ -167,7 +175,9 @@ export class ClientJudge {
       stops.add(turnKey(sessionId, executionGeneration));
     } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
       const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
-        turn_over: (moment) => !['started', 'unknown'].includes(statusOfTurn(moment, executionGeneration)),
+        turn_over: (moment) =>
+          !['started', 'unknown'].includes(statusOfTurn(moment, executionGeneration)) &&
+          !(moment.compressing?.byHand === true && moment.compressing.executionGeneration === executionGeneration),
         stale_generation: (moment) => moment.executionGeneration < executionGeneration,
         unknown_execution: (moment) => statusOfTurn(moment, executionGeneration) === 'unknown',
       };
@@ -248,6 +258,49 @@ export class ClientJudge {
       const isRight = reason === 'not_found' ? stored === undefined : told === stored?.resolution?.decision || isLate;
       verdict.hold(isRight && !isTheirs, 'P5', () => `${said}, was refused as ${reason} ${told}`);
     }
+  }
+
+  /** A request id stands for one compression for ever, and what is told of it is stored. */
+  compressed(
+    process: ProcessView,
+    asked: Asked & { readonly requestId: string; readonly focus: string | null },
+    heard: HeardByHand,
+  ): void {
+    const { verdict, store } = this.#books;
+    const key = `${asked.principalId}/${asked.sessionId}/${asked.requestId}`;
+    const events = store.events(asked.sessionId);
+    const started = events.filter(
+      ({ request }) => request?.requestId === asked.requestId && request.principalId === asked.principalId,
+    );
+    verdict.hold(started.length <= 1, 'P2', () => `${key} was started ${started.length} times`);
+    if (heard.kind === 'compressed' || heard.kind === 'failed') {
+      const { compressionId } = heard.record;
+      verdict.hold(
+        started[0]?.compressionId === compressionId,
+        'P2',
+        () => `${key} was answered with ${compressionId}`,
+      );
+      const end = heard.kind === 'compressed' ? 'compression.completed' : 'compression.failed';
+      const isStored = events.some((event) => event.type === end && event.compressionId === compressionId);
+      verdict.hold(isStored, 'P1', () => `${key} was told its ${end}, which isn't stored`);
+      const known = this.#compressed.get(key) ?? heard.kind;
+      verdict.hold(known === heard.kind, 'P5', () => `${key} was ${known} and is ${heard.kind}`);
+      this.#compressed.set(key, heard.kind);
+    } else if (heard.kind === 'request_conflict') {
+      verdict.hold(started.length === 1, 'P2', () => `${key} was called a conflict with nothing`);
+    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
+      this.#judgeCompressRefusal(process, asked, heard.refusal.reason);
+    }
+  }
+
+  #judgeCompressRefusal(process: ProcessView, asked: Asked, reason: string): void {
+    const { verdict } = this.#books;
+    const isBusy = ({ admissions, compressing }: Moment): boolean =>
+      compressing !== null ||
+      [...admissions.values()].some(({ status }) => status === 'started' || status === 'unknown');
+    const isRight =
+      reason === 'session_busy' ? this.#wasOnce(asked, isBusy) : reason === 'draining' && process.draining;
+    verdict.hold(isRight, 'P5', () => `a compression of ${asked.sessionId} was refused as ${reason}`);
   }
 
   revised(asked: Asked, heard: Heard<{ readonly revision: number }>): void {

@@ -82,6 +82,9 @@ export class Judge {
         const left = row.status === 'started' && row.ownerEpoch === process.epoch;
         verdict.hold(!left, 'stop', () => `${nameOf(row)} is still started after a graceful stop`);
       }
+      const open = store.session(sessionId)?.openCompression;
+      const isOpen = open !== null && open !== undefined && open.epoch === process.epoch;
+      verdict.hold(!isOpen, 'stop', () => `a compression of ${sessionId} is still open after a graceful stop`);
     }
   }
 

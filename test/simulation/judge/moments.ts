@@ -18,9 +18,17 @@ export interface Moment {
   readonly admissions: ReadonlyMap<string, Life>;
   readonly held: boolean;
   readonly executionGeneration: number;
+  /** The compression that has begun and has no end. */
+  readonly compressing: { readonly byHand: boolean; readonly executionGeneration: number } | null;
 }
 
-export const beforeEverything: Moment = { seq: 0, admissions: new Map(), held: false, executionGeneration: 0 };
+export const beforeEverything: Moment = {
+  seq: 0,
+  admissions: new Map(),
+  held: false,
+  executionGeneration: 0,
+  compressing: null,
+};
 
 /** The moment that an event makes. It is the judge's own reading of the log, in a handful of rules. */
 export function momentAfter(before: Moment, event: EventRow): Moment {
@@ -55,6 +63,15 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
       const started = { ...moment, executionGeneration: executionGeneration ?? 0 };
       return changed(started, event, () => ({ status: 'started', executionGeneration }));
     }
+    case 'compression.started': {
+      const byHand = event.trigger === 'manual';
+      const generation = event.executionGeneration ?? 0;
+      const compressing = { byHand, executionGeneration: generation };
+      return byHand ? { ...moment, compressing, executionGeneration: generation } : { ...moment, compressing };
+    }
+    case 'compression.completed':
+    case 'compression.failed':
+      return { ...moment, compressing: null };
     case 'turn.stop_requested':
       return changed(moment, event, () => ({ stopped: true }));
     case 'turn.lost':

@@ -102,6 +102,10 @@ export class RequestJudge {
       'P10',
       () => `request ${exchange.number} is not its transcript: ${outline(sent)} for ${outline(expected)}`,
     );
+    const unread = sent.slice(sent.findLastIndex(({ role }) => role === 'assistant') + 1);
+    const newest = expected.slice(expected.length - unread.length);
+    const isWhole = unread.every((message, index) => !isPlaceholder(message, newest[index] ?? message));
+    verdict.hold(isWhole, 'P10', () => `request ${exchange.number} leaves out an output that the model has not seen`);
     const prompt = active.find(({ id }) => id === promptMessageId)?.text;
     const lastUser = exchange.messages.findLast(({ role }) => role === 'user');
     const isSteered = active.some(({ id, kind }) => kind === 'steer' && id > (promptMessageId ?? Infinity));
@@ -121,19 +125,27 @@ export class RequestJudge {
   }
 
   #judgeSummary(exchange: Exchange): void {
-    const { verdict, store, limits } = this.#books;
-    const { sessionId, turn, process, number } = exchange;
+    const { verdict, store, stops } = this.#books;
+    const { sessionId, process, number } = exchange;
     verdict.hold(exchange.toolCount === 0, 'P10', () => `the summary request ${number} brings tools`);
     const isData = exchange.messages.length === 1 && exchange.messages[0]?.role === 'user';
     verdict.hold(isData, 'P10', () => `the summary request ${number} is a conversation`);
     if (sessionId === null || !isOwner(this.#books, process)) return;
     const open = store.session(sessionId)?.openCompression ?? null;
-    verdict.hold(open !== null, 'P9', () => `the summary request ${number} belongs to no compression that was started`);
-    const key = turn?.admissionId ?? sessionId;
+    const newest = store.events(sessionId).findLast(({ type }) => type === 'compression.started');
+    // A stop ends a compression by hand in the store before the process that summarises can know.
+    const justStopped = newest?.trigger === 'manual' && !stops.has(turnKey(sessionId, newest.executionGeneration ?? 0));
+    verdict.hold(
+      open !== null || justStopped,
+      'P9',
+      () => `the summary request ${number} belongs to no compression that was started`,
+    );
+    const key = open?.compressionId ?? sessionId;
     const count = (this.#summaryRequests.get(key) ?? 0) + 1;
     this.#summaryRequests.set(key, count);
-    const most = 3 * 2 * limits.maxSteps * limits.maxLostStarts;
-    verdict.hold(count <= most, 'P13', () => `${count} summary requests in one turn`);
+    // Three plans, two models, and a request that doesn't fit in three forms.
+    const most = 3 * 2 * 3;
+    verdict.hold(count <= most, 'P13', () => `${count} summary requests in one compression`);
   }
 }
 
@@ -182,9 +194,17 @@ function matches(sent: SentMessage, expected: SentMessage | undefined): boolean 
   if (expected === undefined || sent.role !== expected.role) return false;
   const isSummary = expected.role === 'user' && sent.text.startsWith('<background>');
   const isLostResult = expected.role === 'tool' && expected.text === '';
-  const sameText = isSummary ? sent.text.includes(expected.text) : isLostResult || sent.text === expected.text;
+  const isFree = isLostResult || isPlaceholder(sent, expected);
+  const sameText = isSummary ? sent.text.includes(expected.text) : isFree || sent.text === expected.text;
   const ids = (message: SentMessage): string => (message.toolCalls ?? []).map(({ id }) => id).join();
   return sameText && sent.toolCallId === expected.toolCallId && ids(sent) === ids(expected);
+}
+
+/** A long tool output may be sent as a line that says how long it is. */
+function isPlaceholder(sent: SentMessage, { role, text }: SentMessage): boolean {
+  return (
+    role === 'tool' && text.length > 500 && sent.text.startsWith(`[An earlier output of ${text.length} characters `)
+  );
 }
 
 function outline(messages: readonly SentMessage[]): string {

@@ -82,6 +82,11 @@ export interface EventRow {
   /** Of `turn.settled`. */
   readonly outcome?: string;
   readonly failure?: { readonly reason: string } | null;
+  /** Of `compression.started`, `compression.completed` and `compression.failed`. */
+  readonly compressionId?: string;
+  readonly trigger?: string;
+  /** Of one that was started by hand. */
+  readonly request?: { readonly principalId: string; readonly requestId: string };
   /** Of `session.held`. */
   readonly hold?: { readonly reason: string };
 }

@@ -93,6 +93,7 @@ export class StoreJudge {
     let moment = past.at(-1) ?? beforeEverything;
     for (const [index, event] of events.entries()) {
       if (event.type === 'turn.started') this.#judgeTurnOrder(moment, event);
+      if (event.type === 'compression.started' && event.trigger === 'manual') this.#judgeByHand(moment, event);
       if (event.type === 'turn.settled') this.#judgeOutage(moment, event, events[index + 1]);
       moment = momentAfter(moment, event);
       this.#judgeSteers(moment, event);
@@ -133,8 +134,9 @@ export class StoreJudge {
   }
 
   /** The next turn is the one that waits at the lowest position, and nothing blocks it at that moment. */
-  #judgeTurnOrder({ admissions, held }: Moment, { admissionId }: EventRow): void {
+  #judgeTurnOrder({ admissions, held, compressing }: Moment, { admissionId }: EventRow): void {
     const { verdict } = this.#books;
+    verdict.hold(compressing === null, 'P3', () => `${admissionId} started although its session is compressed by hand`);
     verdict.hold(!held, 'P3', () => `${admissionId} started although its session is held`);
     const position = admissions.get(admissionId ?? '')?.position ?? 0;
     for (const [otherId, other] of admissions) {
@@ -146,6 +148,22 @@ export class StoreJudge {
       const overtaken = other.status === 'queued' && other.position < position;
       verdict.hold(!overtaken, 'P3', () => `${admissionId} overtook ${otherId}`);
     }
+  }
+
+  /** A compression by hand has a generation of its own, and nothing runs beside it. */
+  #judgeByHand({ admissions, executionGeneration, compressing }: Moment, event: EventRow): void {
+    const { verdict } = this.#books;
+    verdict.hold(
+      event.executionGeneration === executionGeneration + 1 && event.admissionId === null,
+      'P4',
+      () => `a compression by hand has the generation ${event.executionGeneration} after ${executionGeneration}`,
+    );
+    const busy = [...admissions.values()].some(({ status }) => status === 'started' || status === 'unknown');
+    verdict.hold(
+      !busy && compressing === null,
+      'P3',
+      () => `${event.compressionId} began although the session is busy`,
+    );
   }
 
   #judgeSession(sessionId: string, before: SessionRow | null, after: SessionRow): void {

@@ -53,15 +53,15 @@ export class JudgedStream {
     process: ProcessView,
     delta: {
       readonly type: string;
-      readonly admissionId: string;
+      readonly admissionId: string | null;
       readonly executionGeneration: number;
-      readonly offset: number;
-      readonly text: string;
+      readonly offset?: number;
+      readonly text?: string;
     },
   ): void {
     if (delta.type !== 'message.delta' || !isOwner(this.#books, process)) return;
-    const { offset, text } = delta;
-    const exchanges = this.#books.turnRequests.get(delta.admissionId) ?? [];
+    const { offset = 0, text = '' } = delta;
+    const exchanges = this.#books.turnRequests.get(delta.admissionId ?? '') ?? [];
     const isTrue = exchanges.some(({ said }) => said.join('').slice(offset, offset + text.length) === text);
     this.#books.verdict.hold(isTrue, 'P5', () => `a delta of ${delta.admissionId} says what nobody said`);
   }

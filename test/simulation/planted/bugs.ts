@@ -164,14 +164,14 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: projection,
         from: `    case 'compression.started':
     case 'compression.failed':
-      return;`,
+      return recordCompression(tables, undo, event);`,
         to: `    case 'compression.started': {
       const tip = tables.transcripts.get(after.lineage.tipId);
       if (tip !== undefined) undo.put(tables.transcripts, tip.id, { ...tip, endedAt: event.at, endReason: 'compression' });
-      return;
+      return recordCompression(tables, undo, event);
     }
     case 'compression.failed':
-      return;`,
+      return recordCompression(tables, undo, event);`,
       },
       { file: projection, from: `invariant(parent?.endedAt === null, 'only an open transcript is rotated');`, to: '' },
     ],
@@ -183,8 +183,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/lineage/compress.ts',
-        from: `parentTranscript: state.lineage.tipId,`,
-        to: `parentTranscript: state.lineage.rootId,`,
+        from: `const parentId = state.lineage.tipId;`,
+        to: `const parentId = state.lineage.rootId;`,
       },
       {
         file: 'core/domain/lineage/lineage.ts',
@@ -555,6 +555,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'claims-while-compressed-by-hand',
+    within: 1000,
+    breaks: ['P3', 'bug'],
+    patches: [
+      {
+        file: 'core/domain/session/state.ts',
+        from: `if (state.lineage.open?.trigger === 'manual') blockers.push('compressing');`,
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'call-made-before-its-approval',
     within: 300,
     breaks: ['P4'],
@@ -587,6 +599,23 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: 'core/use-cases/respond-approval.ts',
         from: `if (resolution.by === by && resolution.decision === decision) {`,
         to: `if (resolution.by !== 'gateway') {`,
+      },
+    ],
+  },
+  {
+    name: 'compressed-by-hand-beside-a-turn',
+    within: 500,
+    breaks: ['P3', 'bug'],
+    patches: [
+      {
+        file: 'core/domain/lineage/compress.ts',
+        from: `if (turn !== undefined || state.lineage.open !== null) {`,
+        to: `if (state.lineage.open !== null) {`,
+      },
+      {
+        file: 'core/domain/session/evolve.ts',
+        from: `invariant(!byHand || occupant(state) === undefined, 'nothing runs beside a compression by hand');`,
+        to: '',
       },
     ],
   },
@@ -668,6 +697,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'stopped-compression-commits-all-the-same',
+    within: 1000,
+    breaks: ['P5', 'P9', 'bug', 'rest'],
+    patches: [
+      {
+        file: 'core/domain/turn/interrupt.ts',
+        from: `return accepted([stopped(byHand, by)], () => ({ executionGeneration, admissionId: null }));`,
+        to: `return accepted([], () => ({ executionGeneration, admissionId: null }));`,
+      },
+    ],
+  },
+  {
     name: 'approval-left-open-by-recovery',
     within: 500,
     breaks: ['P5'],
@@ -675,6 +716,23 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: 'core/domain/turn/recover.ts',
         from: `events.push(...closedApprovals(state, turn, { reason: 'owner_lost', by: 'gateway' }, context));`,
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'request-by-hand-started-twice',
+    within: 1000,
+    breaks: ['P2', 'bug'],
+    patches: [
+      {
+        file: 'core/use-cases/compress-by-hand.ts',
+        from: `if (known !== null) return this.#known(sessionId, known, requestDigest);`,
+        to: `if (known?.status === 'started') return this.#known(sessionId, known, requestDigest);`,
+      },
+      {
+        file: projection,
+        from: `invariant(!tables.compressionByRequest.has(key), 'a request starts one compression');`,
         to: '',
       },
     ],

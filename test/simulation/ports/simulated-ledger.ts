@@ -81,6 +81,11 @@ export class SimulatedLedger implements Ledger {
       return states.map(({ sessionId }) => sessionId);
     });
 
+  learntWindows: Ledger['learntWindows'] = () => this.#read('learnt windows', () => this.#disk.durable.learntWindows());
+
+  findCompression: Ledger['findCompression'] = (key) =>
+    this.#read(`find compression ${key.requestId}`, () => this.#disk.durable.findCompression(key));
+
   #read<T>(label: string, read: () => T): Promise<T> {
     return this.#world.call(this.#owner, label, () => {
       const fault = this.#world.decisions.fault('read_fails', 3);

@@ -18,6 +18,7 @@ export function simulatedQueries(deps: {
     listAdmissions: (page) => twoEvents(`list admissions ${page.sessionId}`, () => queries.listAdmissions(page)),
     messagesBefore: (page) => twoEvents(`messages of ${page.transcriptId}`, () => queries.messagesBefore(page)),
     events: (page) => twoEvents(`events ${page.sessionId} ${page.afterSeq}`, () => queries.events(page)),
+    openBreakers: (page) => twoEvents('open breakers', () => queries.openBreakers(page)),
     counts: () => twoEvents('counts', () => queries.counts()),
     findApproval: (sessionId, approvalId) =>
       twoEvents(`find approval ${approvalId}`, () => queries.findApproval(sessionId, approvalId)),

@@ -31,6 +31,7 @@ const status: ResultOf<'gateway.status'> = {
   tools: [],
   sessions: 4,
   admissions: { queued: 5, started: 1, unknown: 1, terminal: 20 },
+  breakers: [],
   unknown: [
     {
       session_id: 's9',

@@ -91,9 +91,13 @@ export function aSnapshot(fields: Partial<WireSnapshot> = {}): WireSnapshot {
       window_tokens: 1_000,
       window_source: 'configured',
       reserve_tokens: 100,
+      reserve_source: 'configured',
       trigger_tokens: 800,
+      trigger_source: 'threshold',
       compression_enabled: true,
       breaker_open_until: null,
+      breaker_reason: null,
+      breaker_failures: 0,
     },
     ...fields,
   };

@@ -6,7 +6,7 @@ import { refusalToWire, UnexpectedRefusal } from '../../../src/adapters/inbound/
 import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import type { SessionEventBody, SessionEventType } from '../../../src/core/domain/session/events.ts';
 import type { Refusal } from '../../../src/core/domain/session/refusal.ts';
-import type { LiveEvent } from '../../../src/core/ports/event-hub.ts';
+import type { DeltaEvent } from '../../../src/core/ports/event-hub.ts';
 import { errorData, errors } from '../../../src/protocol/errors.ts';
 import { anyEvent } from '../../../src/protocol/events.ts';
 import { receipt as receiptSchema } from '../../../src/protocol/receipt.ts';
@@ -205,6 +205,7 @@ const events = {
       tokensAfter: 40,
       model: 'summary-model',
       usage: null,
+      opensBreaker: true,
     },
     payload: {
       compression_id: 'c',
@@ -215,6 +216,7 @@ const events = {
       tokens_before: 100,
       tokens_after: 40,
       model: 'summary-model',
+      opens_breaker: true,
     },
   },
   'compression.failed': {
@@ -224,6 +226,14 @@ const events = {
       failure: expect.objectContaining({ reason: 'rate_limited' }) as object,
       opens_breaker: true,
     },
+  },
+  'window.learnt': {
+    body: {
+      type: 'window.learnt',
+      model: { provider: 'custom', model: 'big', baseUrl: 'http://127.0.0.1:1/v1' },
+      windowTokens: 32_000,
+    },
+    payload: { provider: 'custom', model: 'big', base_url: 'http://127.0.0.1:1/v1', window_tokens: 32_000 },
   },
 } as const satisfies { [T in SessionEventType]: { body: Extract<SessionEventBody, { type: T }>; payload: object } };
 
@@ -304,7 +314,7 @@ describe('an event on the wire', () => {
   });
 });
 
-function aDelta(overrides: Partial<LiveEvent>): LiveEvent {
+function aDelta(overrides: Partial<DeltaEvent>): DeltaEvent {
   return {
     type: 'message.delta',
     sessionId: 'session-1',

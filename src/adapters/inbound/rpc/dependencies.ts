@@ -1,3 +1,4 @@
+import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
 import type { RespondApproval } from '../../../core/use-cases/respond-approval.ts';
@@ -27,6 +28,7 @@ export interface RpcDependencies {
   readonly steerPrompt: SteerPrompt;
   readonly respondApproval: RespondApproval;
   readonly readSnapshot: ReadSnapshot;
+  readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;
   readonly readGatewayStatus: ReadGatewayStatus;

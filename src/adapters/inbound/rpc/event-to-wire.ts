@@ -1,5 +1,5 @@
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
-import type { LiveEvent } from '../../../core/ports/event-hub.ts';
+import type { CompressionProgressEvent, DeltaEvent, LiveEvent } from '../../../core/ports/event-hub.ts';
 import type { DurableWireEvent, LiveWireEvent } from '../../../protocol/events.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import { bareMessageToWire, messageToWire } from './message-to-wire.ts';
@@ -24,6 +24,23 @@ export function omittedEvent(event: SessionEvent, bytes: number): DurableWireEve
 }
 
 export function liveEventToWire(event: LiveEvent): LiveWireEvent {
+  return event.type === 'compression.progress' ? progressToWire(event) : deltaToWire(event);
+}
+
+function progressToWire(event: CompressionProgressEvent): LiveWireEvent {
+  const { compressionId, rung, model, form, request } = event;
+  return {
+    type: event.type,
+    session_id: event.sessionId,
+    at: event.at,
+    epoch: event.epoch,
+    ...(event.admissionId === null ? {} : { admission_id: event.admissionId }),
+    execution_generation: event.executionGeneration,
+    payload: { compression_id: compressionId, rung, model, form, request },
+  };
+}
+
+function deltaToWire(event: DeltaEvent): LiveWireEvent {
   return {
     type: event.type,
     session_id: event.sessionId,
@@ -94,14 +111,21 @@ function bodyToWire(event: SessionEvent): Body {
       return { type: event.type, payload: { resolution: resolutionToWire(event.resolution), ...retried } };
     }
     case 'compression.started': {
-      const { compressionId, trigger, tokensBefore } = event;
-      return { type: event.type, payload: { compression_id: compressionId, trigger, tokens_before: tokensBefore } };
+      const { compressionId, trigger, tokensBefore, request } = event;
+      const byHand = request === undefined ? {} : { request_id: request.requestId };
+      const payload = { compression_id: compressionId, trigger, tokens_before: tokensBefore, ...byHand };
+      return { type: event.type, payload };
     }
     case 'compression.completed':
       return compressionCompleted(event);
     case 'compression.failed': {
       const { compressionId, failure, opensBreaker } = event;
       const payload = { compression_id: compressionId, failure: failureToWire(failure), opens_breaker: opensBreaker };
+      return { type: event.type, payload };
+    }
+    case 'window.learnt': {
+      const { provider, model, baseUrl } = event.model;
+      const payload = { provider, model, base_url: baseUrl, window_tokens: event.windowTokens };
       return { type: event.type, payload };
     }
   }
@@ -140,6 +164,7 @@ function compressionCompleted(event: EventOf<'compression.completed'>): Body {
       tokens_before: event.tokensBefore,
       tokens_after: event.tokensAfter,
       model: event.model,
+      opens_breaker: event.opensBreaker,
       ...(event.usage === null ? {} : { usage: usageToWire(event.usage) }),
     },
   };

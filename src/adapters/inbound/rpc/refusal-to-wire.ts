@@ -28,6 +28,7 @@ const wireReasons = {
   queue_full: 'queue_full',
   unsupported_parts: 'invalid_params',
   draining: 'draining',
+  session_busy: 'session_busy',
   not_claimable: 'internal',
   stop_requested: 'internal',
   tip_moved: 'internal',
@@ -92,6 +93,8 @@ function detailsOf(refusal: Refusal): ErrorDetails {
           message: 'is of a kind that the model of this session does not take',
         })),
       };
+    case 'session_busy':
+      return refusal.receipt === null ? {} : { receipt: receiptToWire(refusal.receipt) };
     case 'draining':
       return { retry_after_ms: retryAfterMs };
     case 'not_claimable':

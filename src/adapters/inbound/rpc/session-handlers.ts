@@ -7,6 +7,7 @@ import type { Call, HandlersOf } from './handler.ts';
 import { receiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
+import { makeCompressHandler } from './compress-handler.ts';
 import { makeSessionEventHandlers } from './session-event-handlers.ts';
 import type { Reservation } from './subscriptions.ts';
 import type { WireSnapshot } from '../../../protocol/snapshot.ts';
@@ -77,6 +78,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       });
       return answerOf(sent, receiptToWire);
     },
+    'session.compress': makeCompressHandler(deps),
 
     'session.hold': async ({ session_id, reason, until }, { principal }) => {
       const hold = { reason, until: until ?? null, by: principal.principalId };

@@ -84,9 +84,13 @@ export function contextToWire(context: ContextReport): WireContextReport {
     window_tokens: context.windowTokens,
     window_source: context.windowSource,
     reserve_tokens: context.reserveTokens,
+    reserve_source: context.reserveSource,
     trigger_tokens: context.triggerTokens,
+    trigger_source: context.triggerSource,
     compression_enabled: context.compressionEnabled,
-    breaker_open_until: context.breakerOpenUntil,
+    breaker_open_until: context.breaker.openUntil,
+    breaker_reason: context.breaker.reason,
+    breaker_failures: context.breaker.failures,
   };
 }
 

@@ -31,6 +31,12 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
     })),
     sessions: status.counts.sessions,
     admissions: { queued, started, unknown, terminal },
+    breakers: status.breakers.map(({ sessionId, openUntil, reason, failures }) => ({
+      session_id: sessionId,
+      open_until: openUntil ?? status.startedAt,
+      reason: reason ?? 'failed',
+      failures,
+    })),
     unknown: status.unknown.map(({ admission }) => unknownToWire(admission)),
   };
 }

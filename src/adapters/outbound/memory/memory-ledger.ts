@@ -5,7 +5,10 @@ import type { Message } from '../../../core/domain/transcript/message.ts';
 import type {
   AppendRequest,
   AppendResult,
+  CompressionKey,
+  CompressionRecord,
   CreatedSession,
+  LearntWindow,
   Ledger,
   Ownership,
   StoredPayload,
@@ -70,6 +73,16 @@ export class MemoryLedger implements Ledger {
     await nextMicrotask;
     const states = [...this.#store.unfinished()];
     return states.sort((a, b) => oldestOpenSeq(a) - oldestOpenSeq(b)).map((state) => state.sessionId);
+  }
+
+  async learntWindows(): Promise<readonly LearntWindow[]> {
+    await nextMicrotask;
+    return this.#store.learntWindows();
+  }
+
+  async findCompression(key: CompressionKey): Promise<CompressionRecord | null> {
+    await nextMicrotask;
+    return this.#store.findCompression(key);
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   AdmissionWithPayload,
   EventPage,
   MessagePage,
+  OpenBreaker,
   SessionPage,
   SessionQueries,
   SessionSummary,
@@ -75,6 +76,15 @@ export class MemoryQueries implements SessionQueries {
     for (const { status } of states.flatMap((state) => this.#store.admissions(state.sessionId)))
       admissions[status] += 1;
     return { sessions: states.length, admissions };
+  }
+
+  async openBreakers({ now, limit }: { now: string; limit: number }): Promise<readonly OpenBreaker[]> {
+    const breakers = this.#store.states().map(({ sessionId, lineage }) => ({ ...lineage.breaker, sessionId }));
+    const open = breakers.filter(({ openUntil }) => (openUntil ?? '') > now);
+    return open
+      .sort((a, b) => (a.openUntil ?? '').localeCompare(b.openUntil ?? ''))
+      .reverse()
+      .slice(0, limit);
   }
 
   async unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]> {

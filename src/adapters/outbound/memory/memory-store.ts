@@ -8,7 +8,10 @@ import type { Message } from '../../../core/domain/transcript/message.ts';
 import type {
   AppendRequest,
   AppendResult,
+  CompressionKey,
+  CompressionRecord,
   CreatedSession,
+  LearntWindow,
   Ownership,
   StoredPayload,
 } from '../../../core/ports/ledger.ts';
@@ -112,6 +115,15 @@ export class MemoryStore {
 
   payload(admissionId: string): StoredPayload | null {
     return this.#tables.payloads.get(admissionId) ?? null;
+  }
+
+  learntWindows(): readonly LearntWindow[] {
+    return [...this.#tables.learntWindows.values()];
+  }
+
+  findCompression({ principalId, sessionId, requestId }: CompressionKey): CompressionRecord | null {
+    const id = this.#tables.compressionByRequest.get(compositeKey(principalId, sessionId, requestId));
+    return this.#tables.compressions.get(id ?? '') ?? null;
   }
 
   /** The states of the sessions with an admission that is not terminal or a compression that is open. */

@@ -3,7 +3,7 @@ import type { Approval, ApprovalResolution } from '../../../core/domain/approval
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
-import type { CreatedSession, StoredPayload } from '../../../core/ports/ledger.ts';
+import type { CompressionRecord, CreatedSession, LearntWindow, StoredPayload } from '../../../core/ports/ledger.ts';
 
 /** What the memory store holds: plain data, rows that are never changed but replaced, and the indexes to find them. */
 export interface MemoryTables {
@@ -33,6 +33,12 @@ export interface MemoryTables {
   readonly created: Map<string, CreatedSession>;
   /** The sessions with an admission that is not terminal or a compression that is open. */
   readonly unfinished: Set<string>;
+  /** By compression id: those that were started by hand. */
+  readonly compressions: Map<string, CompressionRecord>;
+  /** From (principal, session, request id) to the compression that it started. */
+  readonly compressionByRequest: Map<string, string>;
+  /** From (provider, model, base_url) to what was learnt last. */
+  readonly learntWindows: Map<string, LearntWindow>;
 }
 
 /** One physical list of messages. The first transcript's id is the session's id. */
@@ -72,6 +78,9 @@ export function emptyTables(storeId: string): MemoryTables {
     transcriptByMessage: new Map(),
     created: new Map(),
     unfinished: new Set(),
+    compressions: new Map(),
+    compressionByRequest: new Map(),
+    learntWindows: new Map(),
   };
 }
 
@@ -92,6 +101,9 @@ export function cloneTables(tables: MemoryTables): MemoryTables {
     transcriptByMessage: new Map(tables.transcriptByMessage),
     created: new Map(tables.created),
     unfinished: new Set(tables.unfinished),
+    compressions: new Map(tables.compressions),
+    compressionByRequest: new Map(tables.compressionByRequest),
+    learntWindows: new Map(tables.learntWindows),
   };
 }
 

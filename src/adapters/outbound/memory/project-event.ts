@@ -42,7 +42,13 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
     case 'turn.settled':
       return deactivate(tables, undo, event.hidden);
     case 'compression.completed':
-      return compress(tables, undo, event);
+      compress(tables, undo, event);
+      return recordCompression(tables, undo, event);
+    case 'compression.started':
+    case 'compression.failed':
+      return recordCompression(tables, undo, event);
+    case 'window.learnt':
+      return learnWindow(tables, undo, event);
     case 'approval.requested':
       return requestApproval(tables, undo, event);
     case 'approval.resolved':
@@ -58,8 +64,6 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
     case 'turn.stop_requested':
     case 'turn.lost':
     case 'turn.resolved':
-    case 'compression.started':
-    case 'compression.failed':
       return;
   }
 }
@@ -116,6 +120,54 @@ function compress(tables: MemoryTables, undo: UndoLog, event: EventOf<'compressi
     insertMessage(tables, undo, childTranscript, message);
   }
   deactivate(tables, undo, event.retired);
+}
+
+/** Keeps what becomes of a compression by hand; the others have no record here. */
+function recordCompression(
+  tables: MemoryTables,
+  undo: UndoLog,
+  event: EventOf<'compression.started' | 'compression.completed' | 'compression.failed'>,
+): void {
+  const { compressionId, sessionId } = event;
+  if (event.type === 'compression.started') {
+    if (event.request === undefined) return;
+    const { principalId, requestId, requestDigest } = event.request;
+    const key = compositeKey(principalId, sessionId, requestId);
+    invariant(!tables.compressionByRequest.has(key), 'a request starts one compression');
+    undo.put(tables.compressionByRequest, key, compressionId);
+    const { tokensBefore, executionGeneration } = event;
+    const started = { status: 'started', tokensAfter: null, childTranscript: null, model: null } as const;
+    const record = { ...started, compressionId, requestDigest, tokensBefore, usage: null, failure: null };
+    undo.put(
+      tables.compressions,
+      compressionId,
+      frozenCopy({ ...record, executionGeneration: executionGeneration ?? 0 }),
+    );
+    return;
+  }
+  const record = tables.compressions.get(compressionId);
+  if (record === undefined) return;
+  if (event.type === 'compression.failed') {
+    const { failure, usage } = event;
+    undo.put(tables.compressions, compressionId, frozenCopy({ ...record, status: 'failed', failure, usage }));
+    return;
+  }
+  const { tokensBefore, tokensAfter, childTranscript, model, usage } = event;
+  const completed = {
+    ...record,
+    status: 'completed',
+    tokensBefore,
+    tokensAfter,
+    childTranscript,
+    model,
+    usage,
+  } as const;
+  undo.put(tables.compressions, compressionId, frozenCopy(completed));
+}
+
+function learnWindow(tables: MemoryTables, undo: UndoLog, { model, windowTokens, at }: EventOf<'window.learnt'>): void {
+  const key = compositeKey(model.provider, model.model, model.baseUrl ?? '');
+  undo.put(tables.learntWindows, key, frozenCopy({ model, windowTokens, learntAt: at }));
 }
 
 function openTranscript(

@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
+import type { Failure } from '../../../core/domain/model/failure.ts';
+import type { Usage } from '../../../core/domain/model/usage.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
-import { toJson } from './json-column.ts';
+import type { CompressionKey, CompressionRecord } from '../../../core/ports/ledger.ts';
+import { fromJson, toJson } from './json-column.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 
@@ -9,12 +12,14 @@ export class CompressionsTable {
   readonly #begin: Database.Statement<[BeginFields]>;
   readonly #complete: Database.Statement<[CompleteFields]>;
   readonly #fail: Database.Statement<[FailFields]>;
+  readonly #byRequest: Database.Statement<[CompressionKey], RecordRow>;
 
   constructor(db: Database.Database) {
     this.#begin = db.prepare(
       `INSERT INTO compressions (id, session_id, parent_transcript, trigger, status, tokens_before, admission_id, epoch,
-         started_at)
-       VALUES (@id, @session, @parent, @trigger, 'started', @tokensBefore, @admission, @epoch, @at)`,
+         started_at, execution_generation, principal_id, request_id, request_digest)
+       VALUES (@id, @session, @parent, @trigger, 'started', @tokensBefore, @admission, @epoch, @at, @generation,
+         @principal, @request, @digest)`,
     );
     this.#complete = db.prepare(
       `UPDATE compressions SET status = 'completed', child_transcript = @child, tokens_before = @tokensBefore,
@@ -24,6 +29,17 @@ export class CompressionsTable {
     this.#fail = db.prepare(
       `UPDATE compressions SET status = 'failed', failure = @failure, usage = @usage, ended_at = @at WHERE id = @id`,
     );
+    this.#byRequest = db.prepare(
+      `SELECT id, request_digest, execution_generation, status, tokens_before, tokens_after, child_transcript, model,
+         usage, failure
+       FROM compressions
+       WHERE session_id = @sessionId AND principal_id = @principalId AND request_id = @requestId`,
+    );
+  }
+
+  byRequest({ sessionId, principalId, requestId }: CompressionKey): CompressionRecord | null {
+    const row = this.#byRequest.get({ sessionId, principalId, requestId });
+    return row === undefined ? null : fromRow(row);
   }
 
   begin(event: EventOf<'compression.started'>, tipId: string): void {
@@ -36,6 +52,10 @@ export class CompressionsTable {
       admission: event.admissionId,
       epoch: event.epoch,
       at: event.at,
+      generation: event.executionGeneration,
+      principal: event.request?.principalId ?? null,
+      request: event.request?.requestId ?? null,
+      digest: event.request?.requestDigest ?? null,
     });
   }
 
@@ -70,6 +90,38 @@ interface BeginFields {
   readonly admission: string | null;
   readonly epoch: number;
   readonly at: string;
+  readonly generation: number | null;
+  readonly principal: string | null;
+  readonly request: string | null;
+  readonly digest: string | null;
+}
+
+interface RecordRow {
+  readonly id: string;
+  readonly request_digest: string;
+  readonly execution_generation: number;
+  readonly status: string;
+  readonly tokens_before: number;
+  readonly tokens_after: number | null;
+  readonly child_transcript: string | null;
+  readonly model: string | null;
+  readonly usage: string | null;
+  readonly failure: string | null;
+}
+
+function fromRow(row: RecordRow): CompressionRecord {
+  return {
+    compressionId: row.id,
+    requestDigest: row.request_digest,
+    executionGeneration: row.execution_generation,
+    status: row.status as CompressionRecord['status'], // the column's own CHECK
+    tokensBefore: row.tokens_before,
+    tokensAfter: row.tokens_after,
+    childTranscript: row.child_transcript,
+    model: row.model,
+    usage: fromJson<Usage>(row.usage),
+    failure: fromJson<Failure>(row.failure),
+  };
 }
 
 interface CompleteFields {

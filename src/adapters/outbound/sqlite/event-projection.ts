@@ -15,6 +15,7 @@ import type { Message, MessageMeta } from '../../../core/domain/transcript/messa
 import type { ApprovalsTable } from './approvals-table.ts';
 import type { AdmissionsTable } from './admissions-table.ts';
 import type { CompressionsTable } from './compressions-table.ts';
+import type { LearntWindowsTable } from './learnt-windows-table.ts';
 import type { MessagesTable } from './messages-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { ToolCallsTable } from './tool-calls-table.ts';
@@ -28,6 +29,7 @@ export interface ProjectedTables {
   readonly compressions: CompressionsTable;
   readonly toolCalls: ToolCallsTable;
   readonly approvals: ApprovalsTable;
+  readonly learntWindows: LearntWindowsTable;
 }
 
 /**
@@ -74,11 +76,13 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
     case 'turn.lost':
       return changeAdmission(tables, event, (admission) => loseAdmission(admission, event.evidence));
     case 'compression.started':
-      return tables.compressions.begin(event, tipOf(tables, event));
+      return beginCompression(tables, event);
     case 'compression.completed':
       return completeOpenCompression(tables, event);
     case 'compression.failed':
       return failOpenCompression(tables, event);
+    case 'window.learnt':
+      return tables.learntWindows.learn(event);
   }
 }
 
@@ -107,6 +111,7 @@ function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended
   if (contextTokens !== null) {
     tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });
   }
+  if (message.kind === 'answer') tables.sessions.setAnswered(sessionId);
   const admission = admissionOf(tables, event);
   if (admission.status !== 'started') return;
   const crossed = boundary === null ? admission : crossBoundary(admission, boundary);
@@ -134,6 +139,11 @@ function hideMessages(tables: ProjectedTables, event: EventOf<'turn.settled'>): 
   tables.sessions.setUsageAnchor(event.sessionId, null);
 }
 
+function beginCompression(tables: ProjectedTables, event: EventOf<'compression.started'>): void {
+  tables.compressions.begin(event, tipOf(tables, event));
+  if (event.trigger === 'manual') tables.sessions.setGeneration(event.sessionId, event.executionGeneration ?? 0);
+}
+
 /** P7: the whole child, the closed parent and the moved tip, in one transaction with the event. */
 function completeOpenCompression(tables: ProjectedTables, event: EventOf<'compression.completed'>): void {
   const { sessionId, parentTranscript: parent, childTranscript: child } = event;
@@ -141,6 +151,7 @@ function completeOpenCompression(tables: ProjectedTables, event: EventOf<'compre
     compressionId: event.compressionId,
     parentId: parent,
     childId: child,
+    at: event.at,
   });
   if (child !== parent) tables.sessions.rotate({ root: sessionId, parent, child, at: event.at });
   const hidden = tables.messages.hide(child === parent ? event.retired : []);

@@ -2,6 +2,8 @@ import type Database from 'better-sqlite3';
 import type { Ledger } from '../../../core/ports/ledger.ts';
 import { AdmissionsTable } from './admissions-table.ts';
 import { ApprovalsTable } from './approvals-table.ts';
+import { CompressionsTable } from './compressions-table.ts';
+import { LearntWindowsTable } from './learnt-windows-table.ts';
 import { MessagesTable } from './messages-table.ts';
 import { SessionsTable } from './sessions-table.ts';
 import { ToolCallsTable } from './tool-calls-table.ts';
@@ -30,6 +32,8 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
   const admissions = new AdmissionsTable(db);
   const toolCalls = new ToolCallsTable(db);
   const approvals = new ApprovalsTable(db);
+  const compressions = new CompressionsTable(db);
+  const learntWindows = new LearntWindowsTable(db);
   const unfinished = db.prepare<[], string>(unfinishedSql).pluck();
   return {
     load(sessionId) {
@@ -49,5 +53,7 @@ export function makeLedgerReads(db: Database.Database): LedgerReads {
     readPayload: (admissionId) => admissions.payloadOf(admissionId),
     readTranscript: (transcriptId, afterId) => messages.after(transcriptId, afterId),
     unfinished: () => unfinished.all(),
+    learntWindows: () => learntWindows.all(),
+    findCompression: (key) => compressions.byRequest(key),
   };
 }

@@ -215,8 +215,37 @@ const steers = `
 /** Which model gave an answer: `{provider, model}`. */
 const answeredBy = `ALTER TABLE messages ADD COLUMN answered_by TEXT;`;
 
+/**
+ * What compressions need to remember: why the breaker is open, who answered last, the requests by hand, and the windows
+ * that providers have stated.
+ */
+const trustedCompression = `
+  ALTER TABLE sessions ADD COLUMN breaker_reason TEXT;
+  ALTER TABLE sessions ADD COLUMN breaker_recent TEXT; -- generations of the newest automatic compressions
+  ALTER TABLE sessions ADD COLUMN answered_provider TEXT; -- the model that gave the newest answer
+  ALTER TABLE sessions ADD COLUMN answered_model TEXT;
+  ALTER TABLE sessions ADD COLUMN answered_base_url TEXT;
+  CREATE INDEX sessions_breaker ON sessions (breaker_open_until) WHERE breaker_open_until IS NOT NULL;
+
+  ALTER TABLE compressions ADD COLUMN execution_generation INTEGER;
+  ALTER TABLE compressions ADD COLUMN principal_id TEXT;
+  ALTER TABLE compressions ADD COLUMN request_id TEXT; -- of a compression by hand
+  ALTER TABLE compressions ADD COLUMN request_digest TEXT;
+  CREATE UNIQUE INDEX compressions_by_request ON compressions (session_id, principal_id, request_id)
+    WHERE request_id IS NOT NULL;
+
+  CREATE TABLE learnt_windows (
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    base_url TEXT NOT NULL, -- empty: the provider's own address
+    window_tokens INTEGER NOT NULL,
+    learnt_at TEXT NOT NULL,
+    PRIMARY KEY (provider, model, base_url)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally, approvals, steers, answeredBy];
+const migrations: readonly string[] = [initialSchema, tally, approvals, steers, answeredBy, trustedCompression];
 
 export const schemaVersion = migrations.length;
 

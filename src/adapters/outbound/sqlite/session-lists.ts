@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { SessionSummary } from '../../../core/ports/session-queries.ts';
 import type { QueryReads } from './query-reads.ts';
-import { headColumns, headFromRow, headTables } from './session-row.ts';
+import { breakerFrom, headColumns, headFromRow, headTables } from './session-row.ts';
 import type { HeadRow } from './session-row.ts';
 
 interface SummaryRow extends HeadRow {
@@ -29,8 +29,14 @@ const listSessionsSql = `${selectSummary}
 
 const findSessionSql = `${selectSummary} WHERE s.id = ? AND s.parent_session_id IS NULL`;
 
-export function makeSessionLists(db: Database.Database): Pick<QueryReads, 'listSessions' | 'findSession'> {
+const openBreakersSql = `SELECT id, breaker_failures, breaker_open_until, breaker_reason, breaker_recent
+  FROM sessions WHERE breaker_open_until > @now ORDER BY breaker_open_until DESC LIMIT @limit`;
+
+export function makeSessionLists(
+  db: Database.Database,
+): Pick<QueryReads, 'listSessions' | 'findSession' | 'openBreakers'> {
   const list = db.prepare<[{ principalId: string; before: string | null; limit: number }], SummaryRow>(listSessionsSql);
+  const breakers = db.prepare<[{ now: string; limit: number }], HeadRow>(openBreakersSql);
   const find = db.prepare<[string], SummaryRow>(findSessionSql);
   return {
     listSessions({ principalId, limit, before }) {
@@ -38,6 +44,7 @@ export function makeSessionLists(db: Database.Database): Pick<QueryReads, 'listS
       const sessions = rows.slice(0, limit).map(summaryFromRow);
       return { sessions, next: rows.length > limit ? (sessions.at(-1)?.sessionId ?? null) : null };
     },
+    openBreakers: (page) => breakers.all(page).map((row) => ({ ...breakerFrom(row), sessionId: row.id })),
     findSession(sessionId) {
       const row = find.get(sessionId);
       return row === undefined ? null : summaryFromRow(row);

@@ -1,5 +1,11 @@
-import type { CompressionTrigger, OpenCompression } from '../../../core/domain/lineage/lineage.ts';
-import type { Hold, SessionProfile, SessionState, UsageAnchor } from '../../../core/domain/session/state.ts';
+import type { Breaker, CompressionTrigger, OpenCompression } from '../../../core/domain/lineage/lineage.ts';
+import type {
+  Hold,
+  ModelAddress,
+  SessionProfile,
+  SessionState,
+  UsageAnchor,
+} from '../../../core/domain/session/state.ts';
 import { fromJsonList } from './json-column.ts';
 
 /** A session without its messages and its admissions. */
@@ -39,6 +45,11 @@ export interface HeadRow extends ProfileRow {
   readonly compression_count: number;
   readonly breaker_failures: number;
   readonly breaker_open_until: string | null;
+  readonly breaker_reason: string | null;
+  readonly breaker_recent: string | null;
+  readonly answered_provider: string | null;
+  readonly answered_model: string | null;
+  readonly answered_base_url: string | null;
   readonly usage_anchor_tokens: number | null;
   readonly usage_anchor_message_id: number | null;
   readonly compression_id: string | null;
@@ -46,6 +57,7 @@ export interface HeadRow extends ProfileRow {
   readonly compression_admission_id: string | null;
   readonly compression_epoch: number | null;
   readonly compression_started_at: string | null;
+  readonly compression_generation: number | null;
 }
 
 const profileColumnNames = [
@@ -71,9 +83,11 @@ export const profileColumns = profileColumnNames.join(', ');
 export const headColumns = `s.id, ${profileColumnNames.map((name) => `s.${name}`).join(', ')},
   s.revision, s.execution_generation, s.hold_reason, s.hold_until, s.hold_by, s.hold_at,
   s.tip_session_id, tip.parent_session_id AS tip_parent_id, s.transcript_count, s.compression_count,
-  s.breaker_failures, s.breaker_open_until, s.usage_anchor_tokens, s.usage_anchor_message_id,
+  s.breaker_failures, s.breaker_open_until, s.breaker_reason, s.breaker_recent,
+  s.answered_provider, s.answered_model, s.answered_base_url, s.usage_anchor_tokens, s.usage_anchor_message_id,
   c.id AS compression_id, c.trigger AS compression_trigger, c.admission_id AS compression_admission_id,
   c.epoch AS compression_epoch, c.started_at AS compression_started_at,
+  c.execution_generation AS compression_generation,
   (SELECT max(seq) FROM session_events WHERE session_id = s.id) AS last_seq`;
 
 export const headTables = `sessions s JOIN sessions tip ON tip.id = s.tip_session_id
@@ -94,9 +108,10 @@ export function headFromRow(row: HeadRow): SessionHead {
       length: row.transcript_count,
       compressions: row.compression_count,
       open: openCompressionFrom(row),
-      breaker: { failures: row.breaker_failures, openUntil: row.breaker_open_until },
+      breaker: breakerFrom(row),
     },
     usageAnchor: usageAnchorFrom(row),
+    answeredBy: answeredByFrom(row),
   };
 }
 
@@ -148,6 +163,22 @@ function usageAnchorFrom(row: HeadRow): UsageAnchor | null {
   return tokens === null || messageId === null ? null : { tokens, messageId };
 }
 
+export function breakerFrom(
+  row: Pick<HeadRow, 'breaker_failures' | 'breaker_open_until' | 'breaker_reason' | 'breaker_recent'>,
+): Breaker {
+  return {
+    failures: row.breaker_failures,
+    openUntil: row.breaker_open_until,
+    reason: row.breaker_reason as Breaker['reason'], // written from a breaker
+    recent: row.breaker_recent === null ? [] : (JSON.parse(row.breaker_recent) as number[]), // likewise
+  };
+}
+
+function answeredByFrom(row: HeadRow): ModelAddress | null {
+  const { answered_provider: provider, answered_model: model, answered_base_url: baseUrl } = row;
+  return provider === null || model === null ? null : { provider, model, baseUrl };
+}
+
 function openCompressionFrom(row: HeadRow): OpenCompression | null {
   const { compression_id: compressionId, compression_epoch: epoch, compression_started_at: startedAt } = row;
   if (compressionId === null || epoch === null || startedAt === null) return null;
@@ -157,5 +188,6 @@ function openCompressionFrom(row: HeadRow): OpenCompression | null {
     admissionId: row.compression_admission_id,
     epoch,
     startedAt,
+    executionGeneration: row.compression_generation ?? row.execution_generation,
   };
 }

@@ -21,6 +21,7 @@ export class SessionsTable {
   readonly #setGeneration: Database.Statement<[number, string]>;
   readonly #setUsageAnchor: Database.Statement<[number | null, number | null, string]>;
   readonly #setLineage: Database.Statement<[LineageFields]>;
+  readonly #setAnswered: Database.Statement<[string]>;
   readonly #raiseRevision: Database.Statement<[string]>;
   readonly #countMessages: Database.Statement<[number, string]>;
 
@@ -55,7 +56,14 @@ export class SessionsTable {
     );
     this.#setLineage = db.prepare(
       `UPDATE sessions SET tip_session_id = @tip, transcript_count = @length, compression_count = @compressions,
-         breaker_failures = @failures, breaker_open_until = @openUntil WHERE id = @session`,
+         breaker_failures = @failures, breaker_open_until = @openUntil, breaker_reason = @reason,
+         breaker_recent = @recent WHERE id = @session`,
+    );
+    // A row that says so already is not written again.
+    this.#setAnswered = db.prepare(
+      `UPDATE sessions SET answered_provider = provider, answered_model = model, answered_base_url = base_url
+       WHERE id = ? AND (answered_provider IS NOT provider OR answered_model IS NOT model
+         OR answered_base_url IS NOT base_url)`,
     );
     this.#raiseRevision = db.prepare('UPDATE sessions SET revision = revision + 1 WHERE id = ?');
     this.#countMessages = db.prepare('UPDATE sessions SET message_count = message_count + ? WHERE id = ?');
@@ -129,7 +137,13 @@ export class SessionsTable {
 
   setLineage(lineage: CompressionLineage): void {
     const { rootId: session, tipId: tip, length, compressions, breaker } = lineage;
-    this.#setLineage.run({ session, tip, length, compressions, ...breaker });
+    const recent = JSON.stringify(breaker.recent);
+    this.#setLineage.run({ session, tip, length, compressions, ...breaker, recent });
+  }
+
+  /** The session's present model has given an answer. */
+  setAnswered(sessionId: string): void {
+    this.#setAnswered.run(sessionId);
   }
 
   raiseRevision(sessionId: string): void {
@@ -172,4 +186,6 @@ interface LineageFields {
   readonly compressions: number;
   readonly failures: number;
   readonly openUntil: string | null;
+  readonly reason: string | null;
+  readonly recent: string;
 }

@@ -6,7 +6,10 @@ import { StorageError } from '../../../core/ports/ledger.ts';
 import type {
   AppendRequest,
   AppendResult,
+  CompressionKey,
+  CompressionRecord,
   CreatedSession,
+  LearntWindow,
   Ledger,
   Ownership,
   StoredPayload,
@@ -75,6 +78,14 @@ export class SqliteLedger implements Ledger {
 
   unfinished(): Promise<readonly string[]> {
     return this.#connections.read('unfinished');
+  }
+
+  learntWindows(): Promise<readonly LearntWindow[]> {
+    return this.#connections.read('learntWindows');
+  }
+
+  findCompression(key: CompressionKey): Promise<CompressionRecord | null> {
+    return this.#connections.read('findCompression', key);
   }
 
   /** Resolves when every append that was called has its answer; none is taken from now on. */

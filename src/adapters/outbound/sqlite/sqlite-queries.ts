@@ -10,6 +10,7 @@ export function makeSqliteQueries(read: ReadCall): SessionQueries {
     messagesBefore: (page) => read('messagesBefore', page),
     events: (page) => read('events', page),
     counts: () => read('counts'),
+    openBreakers: (page) => read('openBreakers', page),
     unknownAdmissions: (limit) => read('unknownAdmissions', limit),
     findApproval: (sessionId, approvalId) => read('findApproval', sessionId, approvalId),
     openApprovals: (page) => read('openApprovals', page),

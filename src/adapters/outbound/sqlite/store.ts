@@ -10,6 +10,7 @@ import { EpochTable } from './epoch-table.ts';
 import { EventsTable } from './events-table.ts';
 import { projectEvent } from './event-projection.ts';
 import type { ProjectedTables } from './event-projection.ts';
+import { LearntWindowsTable } from './learnt-windows-table.ts';
 import { MessagesTable } from './messages-table.ts';
 import { SessionsTable } from './sessions-table.ts';
 import { storageErrorFrom, withStorageErrors } from './storage-errors.ts';
@@ -45,6 +46,7 @@ export class SqliteStore {
       compressions: new CompressionsTable(db),
       toolCalls: new ToolCallsTable(db),
       approvals: new ApprovalsTable(db),
+      learntWindows: new LearntWindowsTable(db),
     };
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {

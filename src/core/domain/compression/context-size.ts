@@ -1,3 +1,4 @@
+import type { Breaker } from '../lineage/lineage.ts';
 import type { SessionState } from '../session/state.ts';
 import { sumTokens } from '../transcript/tokens.ts';
 
@@ -32,7 +33,9 @@ export interface ContextReport extends ContextSize {
   readonly windowTokens: number;
   readonly windowSource: string;
   readonly reserveTokens: number;
+  readonly reserveSource: string;
   readonly triggerTokens: number;
+  readonly triggerSource: string;
   readonly compressionEnabled: boolean;
-  readonly breakerOpenUntil: string | null;
+  readonly breaker: Breaker;
 }

@@ -10,6 +10,8 @@
  */
 import type { MessageMeta } from '../transcript/message.ts';
 import { sumTokens } from '../transcript/tokens.ts';
+import { groupsOf } from './message-groups.ts';
+import type { Group } from './message-groups.ts';
 
 export interface CompressionPlan {
   /** `wide` keeps what the policy protects, `narrow` the newest turn, `inside` its prompt and its latest steps. */
@@ -67,25 +69,6 @@ const wideShare = 0.6;
 const protectedShare = 0.5;
 const tailShare = 0.2;
 const maxTailTokens = 20_000;
-
-/** Messages that stay together: a message with calls, all its results and the steers behind them, or a single one. */
-type Group = readonly MessageMeta[];
-
-function groupsOf(messages: readonly MessageMeta[]): readonly Group[] {
-  const groups: MessageMeta[][] = [];
-  const groupOfCall = new Map<string, MessageMeta[]>();
-  for (const message of messages) {
-    const asking = message.toolCallId === null ? undefined : groupOfCall.get(message.toolCallId);
-    // A result joins its call's group only while that group is the newest: otherwise order would suffer.
-    const newest = groups.at(-1);
-    if (message.kind === 'steer' && newest !== undefined) newest.push(message);
-    else if (asking !== undefined && asking === newest) asking.push(message);
-    else groups.push([message]);
-    const own = groups.at(-1);
-    if (own !== undefined) for (const id of message.toolCallIds) groupOfCall.set(id, own);
-  }
-  return groups;
-}
 
 /** As many whole groups from the start as fit into the first `n` messages. An earlier summary is never part of it. */
 function headCount(groups: readonly Group[], n: number): number {

@@ -14,8 +14,12 @@ export interface ContextWindow {
   readonly windowTokens: number;
   /** Kept free for the answer. */
   readonly reserveTokens: number;
+  /** What decided the reserve: the configuration, the model's own most output, or a quarter of the window. */
+  readonly reserveSource: 'configured' | 'model' | 'quarter';
   /** The size from which on the transcript is compressed before a request. */
   readonly triggerTokens: number;
+  /** Which of the three bounds is the smallest. */
+  readonly triggerSource: 'threshold' | 'threshold_tokens' | 'reserve';
 }
 
 /** The share of what the window leaves beside the reserve that a request may fill, whatever the policy says. */
@@ -32,16 +36,24 @@ export function contextWindow(
 ): ContextWindow {
   const windowTokens = limits.contextTokens;
   const quarter = Math.floor(windowTokens / 4);
-  const reserveTokens = maxOutputTokens ?? Math.min(limits.outputTokens ?? quarter, quarter);
-  const triggerTokens = Math.floor(
-    Math.min(
-      policy.threshold * windowTokens,
-      policy.thresholdTokens ?? Infinity,
-      safeShare * Math.max(windowTokens - reserveTokens, 0),
-    ),
-  );
-  return { windowTokens, reserveTokens, triggerTokens };
+  const ofModel = Math.min(limits.outputTokens ?? quarter, quarter);
+  const reserveTokens = maxOutputTokens ?? ofModel;
+  const bounds = {
+    threshold: policy.threshold * windowTokens,
+    threshold_tokens: policy.thresholdTokens ?? Infinity,
+    reserve: safeShare * Math.max(windowTokens - reserveTokens, 0),
+  };
+  const least = Math.min(...Object.values(bounds));
+  return {
+    windowTokens,
+    reserveTokens,
+    reserveSource: maxOutputTokens !== null ? 'configured' : limits.outputTokens === ofModel ? 'model' : 'quarter',
+    triggerTokens: Math.floor(least),
+    triggerSource: sourcesOfTrigger.find((source) => bounds[source] === least) ?? 'threshold',
+  };
 }
+
+const sourcesOfTrigger = ['threshold', 'threshold_tokens', 'reserve'] as const;
 
 /** The most of a refused request's local count that a compressed context may have. */
 const overflowShare = 0.8;

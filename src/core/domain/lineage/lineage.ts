@@ -10,14 +10,23 @@ export interface OpenCompression {
   readonly admissionId: string | null;
   readonly epoch: number;
   readonly startedAt: string;
+  /** Of the turn that it belongs to, or its own when it was started by hand. */
+  readonly executionGeneration: number;
 }
 
-/** Keeps a session from compressing in vain again and again. It is stored, so that a restart doesn't forget it. */
+/**
+ * Keeps a session from compressing again and again, in vain or too often. It is stored, so that a restart doesn't forget
+ * it. One by hand neither asks nor opens it, and closes it when it succeeds.
+ */
 export interface Breaker {
-  /** Failures since the last success. */
+  /** How often in a row it has opened. */
   readonly failures: number;
-  /** No automatic compression starts before this instant. */
+  /** No automatic compression starts before this instant; where they came too often, none that can wait. */
   readonly openUntil: string | null;
+  /** Why it opened last: a compression failed, or too many came in too few turns. */
+  readonly reason: 'failed' | 'frequent' | null;
+  /** The generations of the newest automatic compressions, oldest first. */
+  readonly recent: readonly number[];
 }
 
 /**
@@ -50,7 +59,7 @@ export function newLineage(rootId: string): CompressionLineage {
   };
 }
 
-export const closedBreaker: Breaker = { failures: 0, openUntil: null };
+export const closedBreaker: Breaker = { failures: 0, openUntil: null, reason: null, recent: [] };
 
 export function beginCompression(lineage: CompressionLineage, open: OpenCompression): CompressionLineage {
   invariant(lineage.open === null, 'L: one compression at a time');
@@ -60,9 +69,10 @@ export function beginCompression(lineage: CompressionLineage, open: OpenCompress
 /** Moves the tip to `childId`, or keeps it (`childId` = the tip) when the compression was made in place. */
 export function completeCompression(
   lineage: CompressionLineage,
-  done: { compressionId: string; parentId: string; childId: string },
+  done: { compressionId: string; parentId: string; childId: string; at: string },
 ): CompressionLineage {
-  invariant(lineage.open?.compressionId === done.compressionId, 'L: only the open compression completes');
+  const { open } = lineage;
+  invariant(open?.compressionId === done.compressionId, 'L: only the open compression completes');
   invariant(lineage.tipId === done.parentId, 'L4: only the tip is rotated');
   const rotated = done.childId !== done.parentId;
   return {
@@ -72,7 +82,7 @@ export function completeCompression(
     length: lineage.length + (rotated ? 1 : 0),
     compressions: lineage.compressions + 1,
     open: null,
-    breaker: closedBreaker,
+    breaker: open.trigger === 'manual' ? closedBreaker : breakerAfter(lineage.breaker, open, done.at),
   };
 }
 
@@ -81,20 +91,32 @@ export function failCompression(
   failed: { compressionId: string; at: string; opensBreaker: boolean },
 ): CompressionLineage {
   invariant(lineage.open?.compressionId === failed.compressionId, 'L: only the open compression fails');
-  const breaker = failed.opensBreaker ? tripBreaker(lineage.breaker, failed.at) : lineage.breaker;
+  const breaker = failed.opensBreaker ? tripBreaker(lineage.breaker, 'failed', failed.at) : lineage.breaker;
   return { ...lineage, open: null, breaker };
 }
 
-export function breakerIsOpen(lineage: CompressionLineage, now: string): boolean {
-  const until = lineage.breaker.openUntil;
-  return until !== null && isBefore(now, until);
+/** Why no automatic compression is to start now, or null. */
+export function openBreaker(lineage: CompressionLineage, now: string): 'failed' | 'frequent' | null {
+  const { openUntil, reason } = lineage.breaker;
+  return openUntil !== null && isBefore(now, openUntil) ? (reason ?? 'failed') : null;
 }
 
-/** How long the breaker stays open after the first, the second and every later failure in a row, in seconds. */
+/** So many automatic compressions within as many turns are too many. */
+const maxRecent = 3;
+
+/** After a success the breaker is closed, unless it was one too many. */
+function breakerAfter(breaker: Breaker, open: OpenCompression, at: string): Breaker {
+  const recent = [...breaker.recent, open.executionGeneration].slice(-maxRecent);
+  const span = open.executionGeneration - (recent[0] ?? 0);
+  const tooMany = recent.length === maxRecent && span < maxRecent;
+  return tooMany ? { ...tripBreaker(breaker, 'frequent', at), recent } : { ...closedBreaker, recent };
+}
+
+/** How long the breaker stays open the first, the second and every later time in a row, in seconds. */
 const breakerSeconds = [60, 300, 900] as const;
 
-function tripBreaker(breaker: Breaker, at: string): Breaker {
+function tripBreaker(breaker: Breaker, reason: 'failed' | 'frequent', at: string): Breaker {
   const failures = breaker.failures + 1;
   const seconds = breakerSeconds[Math.min(failures, breakerSeconds.length) - 1] ?? 900;
-  return { failures, openUntil: addSeconds(at, seconds) };
+  return { ...breaker, failures, openUntil: addSeconds(at, seconds), reason };
 }

@@ -19,6 +19,7 @@ export const failureKinds = [
   'not_an_api',
   'aborted',
   'context_exhausted',
+  'window_too_small',
   'compression_failed',
   'crash_loop',
   'payload_corrupt',

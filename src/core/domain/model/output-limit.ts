@@ -4,7 +4,7 @@ export interface AnswerLimits {
   readonly outputTokens: number | null;
   /** What an operator allows one answer of this model. */
   readonly cappedOutputTokens?: number;
-  readonly source: 'configured' | 'cache' | 'catalogue' | 'default';
+  readonly source: 'configured' | 'learnt' | 'cache' | 'catalogue' | 'default';
 }
 
 /** What a request says of the length of its answer. */

@@ -5,8 +5,8 @@ import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { MessageDraft } from '../transcript/message.ts';
-import type { ToolResultKind } from './events.ts';
-import type { Hold, SessionProfile } from './state.ts';
+import type { CompressionRequest, ToolResultKind } from './events.ts';
+import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 
 /**
  * The admission that a caller has read from the ledger for its id. `undefined`: nobody has looked; `null`: there is
@@ -120,6 +120,12 @@ interface CommandFields {
     readonly executionGeneration: number;
     readonly tokensBefore: number;
   };
+  /** Starts a compression by hand: it has a generation of its own, and nothing is claimed while it runs. */
+  compress_by_hand: {
+    readonly compressionId: string;
+    readonly tokensBefore: number;
+    readonly request: CompressionRequest;
+  };
   rotate: {
     readonly compressionId: string;
     readonly executionGeneration: number;
@@ -138,6 +144,8 @@ interface CommandFields {
     readonly usage: Usage | null;
     readonly opensBreaker: boolean;
   };
+  /** Keeps what a provider has stated of a model's window. */
+  learn_window: { readonly model: ModelAddress; readonly windowTokens: number };
   /** Puts right what a lost owner left behind. Its effects depend only on the state, so it may be repeated. */
   recover: { readonly onUnknown: 'hold' | 'discard' };
 }
@@ -149,7 +157,8 @@ export interface CommandReplies {
   steer: Receipt;
   receipt: Receipt;
   cancel: Receipt;
-  interrupt: { readonly executionGeneration: number; readonly admissionId: string };
+  /** No admission: a compression by hand was stopped. */
+  interrupt: { readonly executionGeneration: number; readonly admissionId: string | null };
   resolve_unknown: { readonly receipt: Receipt; readonly retry: Receipt | null };
   hold: { readonly revision: number };
   release: { readonly revision: number };
@@ -162,8 +171,10 @@ export interface CommandReplies {
   merge_steers: { readonly merged: number };
   settle: { readonly outcome: 'completed' | 'failed' | 'interrupted' };
   start_compression: null;
+  compress_by_hand: { readonly executionGeneration: number };
   rotate: null;
   fail_compression: null;
+  learn_window: null;
   recover: { readonly requeued: number; readonly lost: number; readonly ended: number };
 }
 

@@ -4,7 +4,12 @@ import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
 import { decideMergeSteers, decideSteer } from '../admission/steer.ts';
 import { decideSubmit } from '../admission/submit.ts';
 import { decideExpireApproval, decideRespondApproval } from '../approval/resolve-approval.ts';
-import { decideFailCompression, decideRotate, decideStartCompression } from '../lineage/compress.ts';
+import {
+  decideCompressByHand,
+  decideFailCompression,
+  decideRotate,
+  decideStartCompression,
+} from '../lineage/compress.ts';
 import { decideAppend, decideDispatch, decideFinishCall } from '../turn/advance.ts';
 import { decideClaim } from '../turn/claim.ts';
 import { decideInterrupt } from '../turn/interrupt.ts';
@@ -91,10 +96,16 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   merge_steers: decideMergeSteers,
   settle: decideSettle,
   start_compression: decideStartCompression,
+  compress_by_hand: decideCompressByHand,
   rotate: decideRotate,
   fail_compression: decideFailCompression,
+  learn_window: decideLearnWindow,
   recover: decideRecover,
 };
+
+function decideLearnWindow(_state: SessionState, { model, windowTokens }: Command<'learn_window'>): Verdict<null> {
+  return accepted([sessionEvent({ type: 'window.learnt', model, windowTokens })], () => null);
+}
 
 function decideCreate(state: SessionState | null, command: Command<'create'>): Verdict<null> {
   if (state !== null) return refused({ reason: 'request_conflict', sessionId: state.sessionId });

@@ -11,7 +11,7 @@ import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Message, MessageMeta } from '../transcript/message.ts';
-import type { Hold, SessionProfile } from './state.ts';
+import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 
 /** A row of the tip that a compression carries over as a copy. */
 export interface CarriedMessage {
@@ -40,6 +40,16 @@ export interface CompressionResult {
   readonly tokensAfter: number;
   readonly model: string;
   readonly usage: Usage | null;
+  /** Whether it was one too many, so that the next ones wait. */
+  readonly opensBreaker: boolean;
+}
+
+/** Who asked for a compression, and under which idempotency key. */
+export interface CompressionRequest {
+  readonly principalId: string;
+  readonly requestId: string;
+  /** Of the parameters as they were given. */
+  readonly requestDigest: string;
 }
 
 /**
@@ -111,6 +121,8 @@ export type SessionEventBody =
       readonly compressionId: string;
       readonly trigger: CompressionTrigger;
       readonly tokensBefore: number;
+      /** Only of one that was started by hand, which raises the generation like a claim. */
+      readonly request?: CompressionRequest;
     }
   | ({ readonly type: 'compression.completed' } & CompressionResult)
   | {
@@ -119,7 +131,9 @@ export type SessionEventBody =
       readonly failure: Failure;
       readonly usage: Usage | null;
       readonly opensBreaker: boolean;
-    };
+    }
+  /** A provider has stated how large a model's window is. It holds for every session from then on. */
+  | { readonly type: 'window.learnt'; readonly model: ModelAddress; readonly windowTokens: number };
 
 export interface SessionEventHeader {
   readonly sessionId: string;

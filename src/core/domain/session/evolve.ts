@@ -18,7 +18,7 @@ import { metaOf } from '../transcript/message.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
 import { occupant } from './state.ts';
-import type { SessionProfile, SessionState } from './state.ts';
+import type { ModelAddress, SessionProfile, SessionState } from './state.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 
@@ -47,6 +47,7 @@ export function createdSession(sessionId: string, profile: SessionProfile): Sess
     lineage: newLineage(sessionId),
     messages: [],
     usageAnchor: null,
+    answeredBy: null,
     runningCalls: [],
     approvals: [],
     open: [],
@@ -87,11 +88,13 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
     case 'turn.resolved':
       return closed(state, event);
     case 'compression.started':
-      return { ...state, lineage: beginCompression(state.lineage, openCompression(event)) };
+      return compressing(state, event);
     case 'compression.completed':
       return compressed(state, event);
     case 'compression.failed':
       return { ...state, lineage: failCompression(state.lineage, event) };
+    case 'window.learnt':
+      return state;
   }
 }
 
@@ -119,7 +122,8 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
   invariant(last === undefined || last.id < message.id, 'message ids grow within a transcript');
   const usageAnchor =
     event.contextTokens === null ? state.usageAnchor : { tokens: event.contextTokens, messageId: message.id };
-  const next = { ...state, usageAnchor, messages: [...state.messages, message] };
+  const answeredBy = message.kind === 'answer' ? addressOf(state.profile) : state.answeredBy;
+  const next = { ...state, usageAnchor, answeredBy, messages: [...state.messages, message] };
   return changed(next, event, (admission) => {
     if (admission.status !== 'started') return admission;
     const crossed = event.boundary === null ? admission : crossBoundary(admission, event.boundary);
@@ -161,9 +165,30 @@ function approvalResolved(state: SessionState, event: EventOf<'approval.resolved
   return { ...state, approvals };
 }
 
-function openCompression(event: EventOf<'compression.started'>): OpenCompression {
+function addressOf({ provider, model, baseUrl }: SessionProfile): ModelAddress {
+  return { provider, model, baseUrl };
+}
+
+function compressing(state: SessionState, event: EventOf<'compression.started'>): SessionState {
+  const open = openCompression(event);
+  const byHand = open.trigger === 'manual';
+  invariant(
+    open.executionGeneration === state.executionGeneration + (byHand ? 1 : 0),
+    'a compression by hand has a generation of its own, and any other that of its turn',
+  );
+  invariant(!byHand || occupant(state) === undefined, 'nothing runs beside a compression by hand');
+  return {
+    ...state,
+    executionGeneration: open.executionGeneration,
+    lineage: beginCompression(state.lineage, open),
+  };
+}
+
+export function openCompression(event: EventOf<'compression.started'>): OpenCompression {
   const { compressionId, trigger, admissionId, epoch, at } = event;
-  return { compressionId, trigger, admissionId, epoch, startedAt: at };
+  const { executionGeneration } = event;
+  invariant(executionGeneration !== null, 'a compression has a generation');
+  return { compressionId, trigger, admissionId, epoch, startedAt: at, executionGeneration };
 }
 
 function compressed(state: SessionState, event: EventOf<'compression.completed'>): SessionState {
@@ -175,6 +200,7 @@ function compressed(state: SessionState, event: EventOf<'compression.completed'>
       compressionId: event.compressionId,
       parentId: event.parentTranscript,
       childId: event.childTranscript,
+      at: event.at,
     }),
     messages: messagesAfter(state.messages, event),
     usageAnchor: null,

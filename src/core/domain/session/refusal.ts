@@ -15,6 +15,8 @@ export type Refusal =
   | { readonly reason: 'turn_over'; readonly executionGeneration: number }
   /** Null: the session does not remember it, and the store may. */
   | { readonly reason: 'approval_closed'; readonly approval: ResolvedApproval | null }
+  /** A turn is started or unknown (then with its receipt), or another compression is open. */
+  | { readonly reason: 'session_busy'; readonly receipt: Receipt | null }
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
   | { readonly reason: 'unsupported_parts'; readonly parts: readonly number[] }

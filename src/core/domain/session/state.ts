@@ -41,6 +41,13 @@ export interface UsageAnchor {
   readonly messageId: number;
 }
 
+/** A model at an address. */
+export interface ModelAddress {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string | null;
+}
+
 export interface RunningCall {
   readonly callId: string;
   readonly name: string;
@@ -63,6 +70,8 @@ export interface SessionState {
   /** The active messages of the tip, in transcript order. */
   readonly messages: readonly MessageMeta[];
   readonly usageAnchor: UsageAnchor | null;
+  /** The model that gave the newest answer: it could read the transcript as it is. Null before the first one. */
+  readonly answeredBy: ModelAddress | null;
   /** The calls of the running or unknown turn whose intent is stored and whose result is not. */
   readonly runningCalls: readonly RunningCall[];
   /** The calls of the running turn that wait for an approval, oldest request first. */

@@ -11,6 +11,7 @@
  */
 import { isUnsupported } from '../admission/unsupported-parts.ts';
 import type { ModelInputs } from '../admission/unsupported-parts.ts';
+import { placeholderText } from '../compression/placeholders.ts';
 import type { RequestMessage } from './request-message.ts';
 import type { AnsweredBy, ContentPart, Message, ToolCall } from './message.ts';
 import { pairToolCalls } from './tool-pairs.ts';
@@ -21,11 +22,19 @@ export interface Reader extends AnsweredBy {
   readonly takes?: ModelInputs;
 }
 
-/** Without a reader it is taken for the model that gave every answer. */
-export function assemble(stored: readonly Message[], reader: Reader | null = null): readonly RequestMessage[] {
+/**
+ * Without a reader it is taken for the model that gave every answer. The tool results in `replaced` go out as a short
+ * line that says how long they were.
+ */
+export function assemble(
+  stored: readonly Message[],
+  reader: Reader | null = null,
+  replaced: ReadonlySet<number> = noneReplaced,
+): readonly RequestMessage[] {
   const messages = withJoinedSteers(stored);
   const results = pairToolCalls(messages);
-  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults, reader));
+  const sent = { reader, replaced };
+  const assembled = messages.flatMap((message) => requestMessages(message, results.get(message) ?? noResults, sent));
   return assembled[0]?.role === 'user' ? assembled : [openingMessage, ...assembled];
 }
 
@@ -48,12 +57,19 @@ function partsOf({ text, parts }: Message): readonly ContentPart[] {
   return parts ?? [{ type: 'text', text }];
 }
 
+/** For whom a request is, and what of it is left out. */
+interface Sent {
+  readonly reader: Reader | null;
+  readonly replaced: ReadonlySet<number>;
+}
+
+const noneReplaced: ReadonlySet<number> = new Set();
 const noResults: ResultsOf<Message> = new Map();
 
 function requestMessages(
   message: Message,
   results: ResultsOf<Message>,
-  reader: Reader | null,
+  { reader, replaced }: Sent,
 ): readonly RequestMessage[] {
   if (message.kind === 'summary') return [{ role: 'user', text: framedSummary(message.text), parts: null }];
   switch (message.role) {
@@ -62,7 +78,7 @@ function requestMessages(
         ? []
         : [{ role: 'user', text: message.text, parts: readableParts(message.parts, reader?.takes ?? {}) }];
     case 'assistant':
-      return assistantMessages(message, results, reader);
+      return assistantMessages(message, results, { reader, replaced });
     case 'tool':
       return []; // It goes out with the batch that asks for it; without one it has no place.
   }
@@ -71,7 +87,7 @@ function requestMessages(
 function assistantMessages(
   message: Message,
   results: ResultsOf<Message>,
-  reader: Reader | null,
+  { reader, replaced }: Sent,
 ): readonly RequestMessage[] {
   const isOwn = isAnswerOf(message, reader);
   const calls = uniqueCalls(message.toolCalls).map((call) => (isOwn ? call : withoutMetadata(call)));
@@ -79,7 +95,8 @@ function assistantMessages(
   return [
     { role: 'assistant', text: message.text, parts: handedBack(message, isOwn), toolCalls: calls.map(sendable) },
     ...calls.map((call): RequestMessage => {
-      const text = results.get(call.id)?.text ?? missingResult;
+      const result = results.get(call.id);
+      const text = result === undefined ? missingResult : shownResult(result, replaced);
       return { role: 'tool', toolCallId: call.id, toolName: call.name, text: text.trim() === '' ? emptyResult : text };
     }),
   ];
@@ -108,6 +125,10 @@ function handedBack({ parts, toolCalls }: Message, isOwn: boolean): readonly Con
 
 function withoutMetadata({ id, name, arguments: written }: ToolCall): ToolCall {
   return { id, name, arguments: written };
+}
+
+function shownResult({ id, text }: Message, replaced: ReadonlySet<number>): string {
+  return replaced.has(id) ? placeholderText(text.length) : text;
 }
 
 const missingResult = '[The result of this call was lost. Its outcome is unknown.]';

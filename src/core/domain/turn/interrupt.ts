@@ -1,15 +1,18 @@
 import type { Command, ReplyOf } from '../session/commands.ts';
+import type { OpenCompression } from '../lineage/lineage.ts';
+import { failureOf } from '../model/failure.ts';
 import { accepted, admissionEvent, refused } from '../session/decision.ts';
-import type { DecideContext, Verdict } from '../session/decision.ts';
+import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
 import { receiptOf } from '../admission/receipt.ts';
 import { closedApprovals } from '../approval/resolve-approval.ts';
 import { occupant } from '../session/state.ts';
 import type { SessionState } from '../session/state.ts';
 
 /**
- * Asks the running turn to stop. Accepted once the request is durable; from then on the turn never ends `completed`
- * (P5), and its open requests for approval are closed. Idempotent while the turn runs, and it never reaches a turn of
- * another generation.
+ * Asks the running turn to stop, or ends the compression by hand of this generation: it has nothing to be waited for,
+ * since its summary changes nothing before it is committed. Accepted once the request is durable; from then on the turn
+ * never ends `completed` (P5), and its open requests for approval are closed. Idempotent while the turn runs, and it
+ * never reaches a turn of another generation.
  */
 export function decideInterrupt(
   state: SessionState,
@@ -17,6 +20,10 @@ export function decideInterrupt(
   context: DecideContext,
 ): Verdict<ReplyOf<'interrupt'>> {
   const { executionGeneration, by } = command;
+  const byHand = state.lineage.open;
+  if (byHand?.trigger === 'manual' && byHand.executionGeneration === executionGeneration) {
+    return accepted([stopped(byHand, by)], () => ({ executionGeneration, admissionId: null }));
+  }
   const turn = occupant(state);
   if (executionGeneration > state.executionGeneration) {
     return refused({ reason: 'stale_generation', executionGeneration: state.executionGeneration });
@@ -33,4 +40,16 @@ export function decideInterrupt(
     ...closedApprovals(state, turn, { reason: 'stop_requested', by }, context),
   ];
   return accepted(events, () => ({ executionGeneration, admissionId: turn.admissionId }));
+}
+
+function stopped({ compressionId, executionGeneration }: OpenCompression, by: string): UnnumberedEvent {
+  return {
+    type: 'compression.failed',
+    compressionId,
+    failure: failureOf('aborted', `The compression was stopped by ${by}.`, { retryable: true }),
+    usage: null,
+    opensBreaker: false,
+    admissionId: null,
+    executionGeneration,
+  };
 }

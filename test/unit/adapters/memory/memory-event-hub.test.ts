@@ -29,7 +29,7 @@ function listenerInto(heard: string[], then: (what: string) => void = () => unde
   };
   return {
     durable: (events) => hear(events.map((event) => event.seq).join()),
-    live: (event) => hear(event.text),
+    live: (event) => hear('text' in event ? event.text : event.type),
   };
 }
 

@@ -101,7 +101,14 @@ describe('its summary', () => {
     messageFrom(textDraft({ role, kind, text, tokens: 10, admissionId: null }), id, '2030-01-01T00:00:00.000Z');
 
   async function summaryOf(middle: readonly Message[]): Promise<string> {
-    const { system, user } = summaryPrompt({ middle, maxTokens: 10_000, focus: null });
+    const { system, user } = summaryPrompt({
+      middle,
+      form: 'whole',
+      maxTokens: 10_000,
+      maxWords: 500,
+      focus: null,
+      mask: (text) => text,
+    });
     return answerTo(aRequest(user, { system, purpose: 'summary' }));
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApproximateTokenCounter } from '../../../../src/adapters/outbound/memory/approximate-token-counter.ts';
 import { CountingIds } from '../../../../src/adapters/outbound/memory/counting-ids.ts';
+import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
 import { FixedCatalog } from '../../../../src/adapters/outbound/memory/fixed-catalog.ts';
 import { ScriptedModel, textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { SessionCommand } from '../../../../src/core/domain/session/commands.ts';
@@ -27,6 +28,7 @@ function answer() {
 
 const input: CompressInput = {
   sessionId: 'session-1',
+  admissionId: 'admission-1',
   executionGeneration: 1,
   trigger: 'preflight',
   triggerTokens: 800,
@@ -65,6 +67,11 @@ function aCompressor(
     failpoints: noFailpoints,
     policy: aPolicy,
     summaryTarget: null,
+    clock: new FakeClock(),
+    learnWindow: async () => undefined,
+    summaryDeadlineMs: 60_000,
+    mask: (text) => text,
+    onProgress: () => undefined,
     ...overrides,
   });
   return { compress, sent, model };

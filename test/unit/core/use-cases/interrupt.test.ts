@@ -126,7 +126,7 @@ describe('stopping a turn while its transcript is compressed', () => {
       failure: { reason: 'aborted' },
       opensBreaker: false,
     });
-    expect((await gateway.state(sessionId)).lineage.breaker).toEqual({ failures: 0, openUntil: null });
+    expect((await gateway.state(sessionId)).lineage.breaker).toMatchObject({ failures: 0, openUntil: null });
   });
 
   test('just before the summary is committed: the stop wins and nothing is rotated', async () => {

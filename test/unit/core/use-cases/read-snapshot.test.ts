@@ -82,9 +82,11 @@ describe('a snapshot', () => {
       windowTokens: 1000,
       windowSource: 'configured',
       reserveTokens: 100,
+      reserveSource: 'model',
       triggerTokens: 800,
+      triggerSource: 'threshold',
       compressionEnabled: true,
-      breakerOpenUntil: null,
+      breaker: { failures: 0, openUntil: null, reason: null, recent: [] },
     });
   });
 });

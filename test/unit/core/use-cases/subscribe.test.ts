@@ -64,7 +64,7 @@ class World {
       },
       live: (event) => {
         if (this.got.length >= this.room) return false;
-        this.got.push(event.text);
+        this.got.push('text' in event ? event.text : event.type);
         return true;
       },
       gap: (lastSeq) => this.got.push(`gap after ${String(lastSeq)}`),

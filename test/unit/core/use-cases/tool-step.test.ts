@@ -469,7 +469,7 @@ describe('the context of a turn with tools', () => {
 
     const ended = await gateway.turn(sessionId, 'a', 'Work.');
 
-    expect(ended).toMatchObject({ outcome: 'failed', failure: { reason: 'context_exhausted' } });
+    expect(ended).toMatchObject({ outcome: 'failed', failure: { reason: 'window_too_small' } });
     expect(ended.failure?.message).toMatch(/\d{3,} the tools/);
     expect(gateway.model.requests).toEqual([]);
   });

@@ -197,7 +197,9 @@ describe('a model that asks for tools', () => {
     const { gateway, sessionId } = await aSession();
     const heard: (readonly [string, number])[] = [];
     gateway.hub.listen(sessionId, {
-      live: (event) => heard.push(['delta', event.step]),
+      live: (event) => {
+        if ('step' in event) heard.push(['delta', event.step]);
+      },
       durable: (events) => {
         for (const event of events) if (event.type === 'message.appended') heard.push([event.message.kind, event.step]);
       },
@@ -234,7 +236,9 @@ test('what a model says is told as it says it, with offsets in bytes', async () 
   const deltas: unknown[] = [];
   gateway.hub.listen(sessionId, {
     durable: () => undefined,
-    live: ({ type, step, offset, text }) => deltas.push([type, step, offset, text]),
+    live: (event) => {
+      if ('step' in event) deltas.push([event.type, event.step, event.offset, event.text]);
+    },
   });
   gateway.model.enqueue([
     { kind: 'reasoning', text: 'Hm' },

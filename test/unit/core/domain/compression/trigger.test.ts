@@ -11,12 +11,27 @@ describe('the trigger', () => {
     expect(contextWindow(policy, limits(100_000, 4000), null)).toEqual({
       windowTokens: 100_000,
       reserveTokens: 4000,
+      reserveSource: 'model',
       triggerTokens: 50_000,
+      triggerSource: 'threshold',
     });
   });
 
   test('is never more than 0.9 of what the reserve leaves', () => {
     expect(contextWindow({ ...aPolicy, threshold: 0.99 }, limits(100_000, 4000), null).triggerTokens).toBe(86_400);
+  });
+
+  test.each([
+    ['the configured output', contextWindow(aPolicy, limits(100_000, 4000), 20_000), 'configured', 'reserve'],
+    ['a quarter', contextWindow(aPolicy, limits(100_000), null), 'quarter', 'reserve'],
+    [
+      'a number of tokens',
+      contextWindow({ ...aPolicy, thresholdTokens: 9000 }, limits(100_000, 9), null),
+      'model',
+      'threshold_tokens',
+    ],
+  ])('says which number decided: %s', (_what, window, reserveSource, triggerSource) => {
+    expect(window).toMatchObject({ reserveSource, triggerSource });
   });
 
   test('is never more than the configured number of tokens', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { breakerIsOpen } from '../../../../../src/core/domain/lineage/lineage.ts';
+import { openBreaker } from '../../../../../src/core/domain/lineage/lineage.ts';
 import { addSeconds } from '../../../../../src/core/domain/instant.ts';
 import { aMessage, anInstant } from '../../../../support/builders.ts';
 import { failCompression, startCompression } from '../../../../support/commands.ts';
@@ -37,6 +37,7 @@ describe('a compression begins', () => {
           admissionId: 'admission-1',
           epoch: 1,
           startedAt: now,
+          executionGeneration: 1,
         },
       },
     });
@@ -109,7 +110,12 @@ describe('the breaker', () => {
   ])('after %i failures in a row stays open for %i s', (failures, seconds) => {
     const { after } = given(...running, ...failure(failures - 1), compressionStarted(1)).when(failCompression());
 
-    expect(after.lineage.breaker).toEqual({ failures, openUntil: addSeconds(now, seconds) });
+    expect(after.lineage.breaker).toEqual({
+      failures,
+      openUntil: addSeconds(now, seconds),
+      reason: 'failed',
+      recent: [],
+    });
   });
 
   test('is not opened by a compression that was stopped', () => {
@@ -117,7 +123,7 @@ describe('the breaker', () => {
       failCompression({ opensBreaker: false }),
     );
 
-    expect(after.lineage.breaker).toEqual({ failures: 1, openUntil: addSeconds(anInstant, 60) });
+    expect(after.lineage.breaker).toMatchObject({ failures: 1, openUntil: addSeconds(anInstant, 60) });
   });
 
   test('is closed by a success, and the next failure counts from one', () => {
@@ -125,8 +131,13 @@ describe('the breaker', () => {
     const success = [compressionStarted(1), compressionCompleted(1, { summary })];
     const past = [...running, ...failure(3), ...success];
 
-    expect(given(...past).state.lineage.breaker).toEqual({ failures: 0, openUntil: null });
-    expect(given(...past, compressionStarted(1)).when(failCompression()).after.lineage.breaker).toEqual({
+    expect(given(...past).state.lineage.breaker).toEqual({
+      failures: 0,
+      openUntil: null,
+      reason: null,
+      recent: [1],
+    });
+    expect(given(...past, compressionStarted(1)).when(failCompression()).after.lineage.breaker).toMatchObject({
       failures: 1,
       openUntil: addSeconds(now, 60),
     });
@@ -135,12 +146,12 @@ describe('the breaker', () => {
   test('is open before its instant and closed from it on', () => {
     const { lineage } = given(...running, ...failure(1)).state;
 
-    expect(breakerIsOpen(lineage, addSeconds(anInstant, 0))).toBe(true);
-    expect(breakerIsOpen(lineage, addSeconds(anInstant, 59.999))).toBe(true);
-    expect(breakerIsOpen(lineage, addSeconds(anInstant, 60))).toBe(false);
+    expect(openBreaker(lineage, addSeconds(anInstant, 0))).toBe('failed');
+    expect(openBreaker(lineage, addSeconds(anInstant, 59.999))).toBe('failed');
+    expect(openBreaker(lineage, addSeconds(anInstant, 60))).toBeNull();
   });
 
   test('is closed at first', () => {
-    expect(breakerIsOpen(given(created()).state.lineage, now)).toBe(false);
+    expect(openBreaker(given(created()).state.lineage, now)).toBeNull();
   });
 });

@@ -77,7 +77,7 @@ describe('a rotation', () => {
       length: 2,
       compressions: 1,
       open: null,
-      breaker: { failures: 0, openUntil: null },
+      breaker: { failures: 0, openUntil: null, reason: null, recent: [2] },
     });
     expect(after.revision).toBe(2);
   });

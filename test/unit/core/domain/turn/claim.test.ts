@@ -101,7 +101,7 @@ test('a steer before it does not keep the head from being claimed', () => {
 });
 
 function manualCompression() {
-  return { ...compressionStarted(0, { trigger: 'manual' }), admissionId: null, executionGeneration: null };
+  return { ...compressionStarted(0, { trigger: 'manual' }), admissionId: null, executionGeneration: 1 };
 }
 
 function cancelledOf(n: number) {

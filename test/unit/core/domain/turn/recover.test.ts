@@ -343,7 +343,7 @@ function ofThisOwner(boundary: Boundary): readonly Told[] {
 }
 
 function byHand(epoch: number): Told {
-  return { ...compressionStarted(1, { trigger: 'manual' }), admissionId: null, executionGeneration: null, epoch };
+  return { ...compressionStarted(1, { trigger: 'manual' }), admissionId: null, executionGeneration: 1, epoch };
 }
 
 function stopNote(id: number): Told {

@@ -1,0 +1,57 @@
+import type { MessageMeta } from '../transcript/message.ts';
+import { sumTokens } from '../transcript/tokens.ts';
+import { groupsOf } from './message-groups.ts';
+
+/** Old tool outputs that a request shows as a short line. What is stored stays whole. */
+export interface Placeholders {
+  /** The messages that are replaced. */
+  readonly ids: ReadonlySet<number>;
+  readonly savedTokens: number;
+}
+
+export const noPlaceholders: Placeholders = { ids: new Set(), savedTokens: 0 };
+
+/** What the line costs, generously. */
+const placeholderTokens = 30;
+/** Only what costs more than this is worth a line. */
+const bulkyTokens = 240;
+/** What may stay as it is at the end, as a share of the trigger; the newest group stays in any case. */
+const keptShare = 0.5;
+
+/** Every bulky tool output that is older than what the policy protects at the end. */
+export function placeholdersFor(
+  messages: readonly MessageMeta[],
+  policy: { readonly protectLastN: number; readonly triggerTokens: number },
+): Placeholders {
+  const replaced = olderThanKept(messages, policy).filter(
+    ({ kind, tokens }) => kind === 'tool' && tokens > bulkyTokens,
+  );
+  return {
+    ids: new Set(replaced.map(({ id }) => id)),
+    savedTokens: sumTokens(replaced) - placeholderTokens * replaced.length,
+  };
+}
+
+function olderThanKept(
+  messages: readonly MessageMeta[],
+  { protectLastN, triggerTokens }: { readonly protectLastN: number; readonly triggerTokens: number },
+): readonly MessageMeta[] {
+  const groups = groupsOf(messages);
+  let kept = 0;
+  let tokens = 0;
+  for (let index = groups.length - 1; index >= 0; index -= 1) {
+    const group = groups[index] ?? [];
+    tokens += sumTokens(group);
+    kept += group.length;
+    const isNewest = index === groups.length - 1;
+    if (!isNewest && (kept > protectLastN || tokens > keptShare * triggerTokens)) {
+      return groups.slice(0, index + 1).flat();
+    }
+  }
+  return [];
+}
+
+/** The line that stands in place of an output of this length. */
+export function placeholderText(characters: number): string {
+  return `[An earlier output of ${String(characters)} characters was left out here. Call the tool again if it is needed.]`;
+}

@@ -1,0 +1,160 @@
+/*
+ * Asks a model for one summary. Its border: what a request says and whether an answer counts is the domain's.
+ *
+ * A1: a request that doesn't fit is made smaller, at most twice; the same request is never sent twice to one model.
+ * A2: when the first model fails, one other is asked, and nobody after that.
+ * A3: no request takes longer than the deadline, and none outlives the compression's abort.
+ */
+import { whyNoSummary } from '../domain/compression/acceptance.ts';
+import { summaryForms, summaryPrompt } from '../domain/compression/summary-request.ts';
+import type { SummaryForm } from '../domain/compression/summary-request.ts';
+import type { Failure } from '../domain/model/failure.ts';
+import { failureOf } from '../domain/model/failure.ts';
+import type { Usage } from '../domain/model/usage.ts';
+import { addUsage } from '../domain/model/usage.ts';
+import type { Message } from '../domain/transcript/message.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { ModelCatalog } from '../ports/model-catalog.ts';
+import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
+import type { LearnWindow } from './learnt-windows.ts';
+import { requestStep } from './model-step.ts';
+import type { StepOutcome } from './model-step.ts';
+
+export interface SummaryDependencies {
+  readonly provider: ModelProvider;
+  readonly catalog: ModelCatalog;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  readonly learnWindow: LearnWindow;
+  /** The longest that one summary request may take, in milliseconds. */
+  readonly summaryDeadlineMs: number;
+  /** Takes the secrets that the gateway holds out of a text. */
+  readonly mask: (text: string) => string;
+}
+
+export interface SummaryAsk {
+  readonly sessionId: string;
+  /** Whom to ask, in this order: the second only when the first fails. */
+  readonly targets: readonly ModelTarget[];
+  readonly middle: readonly Message[];
+  readonly triggerTokens: number;
+  readonly focus: string | null;
+  readonly signal: AbortSignal;
+  /** Is called before each request. */
+  readonly onRequest: (request: { readonly model: string; readonly form: SummaryForm }) => void;
+}
+
+export type Summary =
+  | { readonly kind: 'summary'; readonly text: string; readonly usage: Usage | null; readonly model: string }
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly usage: Usage | null };
+
+export const stoppedFailure = failureOf('aborted', 'The compression was stopped before its summary was there.', {
+  retryable: true,
+});
+
+export async function requestSummary(deps: SummaryDependencies, ask: SummaryAsk): Promise<Summary> {
+  let usage: Usage | null = null;
+  let last: Summary = { kind: 'failed', failure: stoppedFailure, usage: null };
+  for (const target of distinct(ask.targets)) {
+    for (const form of summaryForms) {
+      const answer: Summary = await askOnce(deps, ask, target, form);
+      usage = sumOf(usage, answer.usage);
+      last = { ...answer, usage };
+      if (answer.kind === 'summary' || ask.signal.aborted) return last;
+      if (!isTooLarge(answer.failure)) break;
+    }
+  }
+  return last;
+}
+
+function isTooLarge({ reason }: Failure): boolean {
+  return reason === 'context_overflow' || reason === 'payload_too_large';
+}
+
+/** Room for the instructions beside the middle, in tokens. */
+const promptOverheadTokens = 1000;
+/** What a request may fill of the model's window: the summary needs room too, and another tokenizer may count more. */
+const roomShare = 0.75;
+/** How long a summary is asked to be at most, as a share of the trigger; a word is taken for a token and a half. */
+const summaryShare = 0.15;
+const tokensPerWord = 1.5;
+const [minWords, maxWords] = [100, 1500];
+
+async function askOnce(
+  deps: SummaryDependencies,
+  ask: SummaryAsk,
+  target: ModelTarget,
+  form: SummaryForm,
+): Promise<Summary> {
+  const { signal, middle, triggerTokens, focus } = ask;
+  const { contextTokens } = deps.catalog.limits(target);
+  const roomTokens = Math.max(contextTokens * roomShare - promptOverheadTokens, contextTokens * 0.25);
+  const { system, user } = summaryPrompt({
+    middle,
+    form,
+    focus,
+    maxTokens: Math.min(roomTokens, triggerTokens),
+    maxWords: Math.min(maxWords, Math.max(minWords, Math.floor((summaryShare * triggerTokens) / tokensPerWord))),
+    mask: deps.mask,
+  });
+  ask.onRequest({ model: target.model, form });
+  const outcome = await withDeadline(deps, signal, (limited) =>
+    requestStep(
+      deps,
+      {
+        target,
+        system,
+        messages: [{ role: 'user', text: user, parts: null }],
+        tools: [],
+        maxOutputTokens: null,
+        purpose: 'summary',
+      },
+      limited,
+      null,
+    ),
+  );
+  if (signal.aborted) return { kind: 'failed', failure: stoppedFailure, usage: outcome.usage };
+  if (outcome.kind === 'failed') {
+    await deps.learnWindow(ask.sessionId, target, outcome.learnt);
+    return { kind: 'failed', failure: outcome.failure, usage: outcome.usage };
+  }
+  const { text, finishReason, toolCalls, usage } = outcome;
+  const failure = whyNoSummary({ text, finishReason, calledTools: toolCalls.length > 0 });
+  return failure === null ? { kind: 'summary', text, usage, model: target.model } : { kind: 'failed', failure, usage };
+}
+
+/** Aborts what takes too long, and says that it did. */
+async function withDeadline(
+  { clock, summaryDeadlineMs }: Pick<SummaryDependencies, 'clock' | 'summaryDeadlineMs'>,
+  signal: AbortSignal,
+  work: (limited: AbortSignal) => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const limit = new AbortController();
+  const answered = new AbortController();
+  const abort = (): void => limit.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  let late = false;
+  void clock.sleep(summaryDeadlineMs, answered.signal).then(() => {
+    if (answered.signal.aborted) return;
+    late = true;
+    abort();
+  });
+  const outcome = await work(limit.signal);
+  answered.abort();
+  signal.removeEventListener('abort', abort);
+  if (!late || outcome.kind === 'answered') return outcome;
+  const message = `The summary was not there after ${String(Math.round(summaryDeadlineMs / 1000))} seconds.`;
+  return { ...outcome, failure: failureOf('stalled', message, { retryable: true }) };
+}
+
+function distinct(targets: readonly ModelTarget[]): readonly ModelTarget[] {
+  const isSame = (a: ModelTarget, b: ModelTarget): boolean =>
+    a.provider === b.provider && a.model === b.model && a.baseUrl === b.baseUrl;
+  return targets.filter((target, index) => targets.findIndex((other) => isSame(target, other)) === index);
+}
+
+export function sumOf(a: Usage | null, b: Usage | null): Usage | null {
+  return a === null || b === null ? (a ?? b) : addUsage(a, b);
+}

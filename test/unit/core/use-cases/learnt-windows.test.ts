@@ -1,0 +1,111 @@
+/* Cases C1, C14, C22, C34 and B32: a window that a provider states is learnt, and nothing else is. */
+import { describe, expect, test } from 'vitest';
+import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
+import { ScriptedModel, textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { failureOf } from '../../../../src/core/domain/model/failure.ts';
+import { MemoryGateway } from '../../../support/memory-gateway.ts';
+import { textOf } from './pressure.ts';
+
+const large = { contextTokens: 100_000, outputTokens: 1000 };
+
+/** An overflow of which the adapter says what it states. */
+function overflow(contextTokens: number | null): Script {
+  const learnt = contextTokens === null ? null : { contextTokens };
+  return [{ kind: 'failed', failure: failureOf('context_overflow', 'Too long.'), learnt, usage: null }];
+}
+
+/** A session of about 1,300 tokens, whose model has just answered a request with an overflow. */
+async function overflown(stated: number | null, options: { readonly clock?: FakeClock } = {}) {
+  const model = new ScriptedModel(({ purpose }) =>
+    textAnswer(purpose === 'summary' ? 'SUMMARY' : textOf(200, 'answer')),
+  );
+  const gateway = await MemoryGateway.started({ model, window: large, ...options });
+  const sessionId = await gateway.create();
+  for (const inputId of ['a', 'b', 'c']) await gateway.turn(sessionId, inputId, textOf(200, inputId));
+  model.enqueue(overflow(stated));
+  await gateway.turn(sessionId, 'overflow', 'And now?');
+  return { gateway, sessionId, model };
+}
+
+async function windowOf(gateway: MemoryGateway, sessionId: string) {
+  const snapshot = await gateway.gateway.readSnapshot({ sessionId, messageLimit: 1, before: null });
+  const { windowTokens, windowSource } = snapshot?.context ?? {};
+  return { windowTokens, windowSource };
+}
+
+describe('a smaller window that a provider states', () => {
+  test('counts from then on, in this and in every other session of the model', async () => {
+    const { gateway, sessionId } = await overflown(2000);
+    const other = await gateway.create();
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+    expect(await windowOf(gateway, other)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+    expect(gateway.log(sessionId)).toContainEqual(
+      expect.objectContaining({
+        type: 'window.learnt',
+        model: { provider: 'custom', model: 'test-model', baseUrl: null },
+        windowTokens: 2000,
+      }),
+    );
+  });
+
+  test('is used by the next preflight', async () => {
+    const { gateway, sessionId } = await overflown(2000);
+    const asked = gateway.requests('summary').length;
+
+    await gateway.turn(sessionId, 'next', textOf(1300, 'next'));
+
+    expect(gateway.requests('summary').length).toBeGreaterThan(asked);
+  });
+
+  test('is known to the next owner', async () => {
+    const { gateway, sessionId } = await overflown(2000);
+
+    const next = await MemoryGateway.started({ store: gateway.store, window: large });
+
+    expect(await windowOf(next, sessionId)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+  });
+
+  test('is not that of another model, nor of another address', async () => {
+    const { gateway } = await overflown(2000);
+
+    expect(await windowOf(gateway, await gateway.create({ model: 'other-model' }))).toMatchObject({
+      windowTokens: 100_000,
+    });
+    expect(await windowOf(gateway, await gateway.create({ baseUrl: 'http://127.0.0.1:2/v1' }))).toMatchObject({
+      windowTokens: 100_000,
+    });
+  });
+
+  test('is forgotten after a week: the server may have been started anew', async () => {
+    const clock = new FakeClock();
+    const { gateway, sessionId } = await overflown(2000, { clock });
+
+    await clock.advance(8 * 24 * 3_600_000);
+
+    expect(await windowOf(gateway, sessionId)).toMatchObject({ windowTokens: 100_000, windowSource: 'configured' });
+  });
+});
+
+describe('nothing is learnt', () => {
+  test.each([
+    ['from an overflow without a number', null],
+    ['from a number that is no smaller than the known one', 200_000],
+  ])('%s', async (_what, stated) => {
+    const { gateway, sessionId } = await overflown(stated);
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 100_000, windowSource: 'configured' });
+    expect(gateway.story(sessionId)).not.toContain('window.learnt');
+  });
+});
+
+test('where nobody knows a window the stated one is taken, although it is larger than the guess', async () => {
+  const model = new ScriptedModel(() => textAnswer('Fine.')).enqueue(overflow(32_000));
+  const gateway = await MemoryGateway.started({ model, window: { contextTokens: 8192, source: 'default' } });
+  const sessionId = await gateway.create();
+
+  await gateway.turn(sessionId, 'a', 'Hello');
+
+  expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 32_000, windowSource: 'learnt' });
+});
