@@ -1,6 +1,6 @@
 import { contextSize } from '../domain/compression/context-size.ts';
 import type { ContextSize, RequestExtras } from '../domain/compression/context-size.ts';
-import { noPlaceholders, placeholdersFor } from '../domain/compression/placeholders.ts';
+import { isSummarisable, noPlaceholders, placeholdersFor } from '../domain/compression/placeholders.ts';
 import type { Placeholders } from '../domain/compression/placeholders.ts';
 import { contextWindow } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy, ContextWindow } from '../domain/compression/trigger.ts';
@@ -109,9 +109,9 @@ export function makeTurnContext(
     if (!policy.enabled || tokens < triggerTokens) return whole;
     const placeholders = placeholdersFor(current.messages, { protectLastN: policy.protectLastN, triggerTokens });
     const reduced = tokens - placeholders.savedTokens;
-    if (reduced < triggerTokens) return { ...whole, placeholders };
+    if (reduced < triggerTokens && isSummarisable(current.messages, triggerTokens)) return { ...whole, placeholders };
     const breaker = openBreaker(current.lineage, now);
-    if (breaker === null || (breaker === 'frequent' && reduced > windowTokens)) return { ...whole, due: true };
+    if (breaker === null || (breaker === 'frequent' && tokens > windowTokens)) return { ...whole, due: true };
     if (tokens <= windowTokens) return whole;
     return { placeholders, due: false, failure: isStated() && reduced > windowTokens ? exhausted(reduced, null) : null };
   }

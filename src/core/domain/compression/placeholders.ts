@@ -11,6 +11,23 @@ export interface Placeholders {
 
 export const noPlaceholders: Placeholders = { ids: new Set(), savedTokens: 0 };
 
+/** What a summary request shows of one tool output at most, in tokens. */
+const shownTokens = 550;
+/** The share of the trigger that a summary request can show without cutting everything short. */
+const summarisableShare = 0.75;
+
+/**
+ * Whether one summary can still tell what the transcript holds. Placeholders put a compression off, and must not do so
+ * until the outputs that they hide are too many to be summarised.
+ */
+export function isSummarisable(messages: readonly MessageMeta[], triggerTokens: number): boolean {
+  const shown = messages.reduce(
+    (sum, { kind, tokens }) => sum + (kind === 'tool' ? Math.min(tokens, shownTokens) : tokens),
+    0,
+  );
+  return shown <= summarisableShare * triggerTokens;
+}
+
 /** What the line costs, generously. */
 const placeholderTokens = 30;
 /** Only what costs more than this is worth a line. */
