@@ -7,5 +7,17 @@ export const backToFirstSchema = `
   ALTER TABLE session_admissions DROP COLUMN if_over;
   ALTER TABLE session_admissions DROP COLUMN merged_into;
   ALTER TABLE messages DROP COLUMN answered_by;
+  DROP INDEX sessions_breaker;
+  ALTER TABLE sessions DROP COLUMN breaker_reason;
+  ALTER TABLE sessions DROP COLUMN breaker_recent;
+  ALTER TABLE sessions DROP COLUMN answered_provider;
+  ALTER TABLE sessions DROP COLUMN answered_model;
+  ALTER TABLE sessions DROP COLUMN answered_base_url;
+  DROP INDEX compressions_by_request;
+  ALTER TABLE compressions DROP COLUMN execution_generation;
+  ALTER TABLE compressions DROP COLUMN principal_id;
+  ALTER TABLE compressions DROP COLUMN request_id;
+  ALTER TABLE compressions DROP COLUMN request_digest;
+  DROP TABLE learnt_windows;
   PRAGMA user_version = 1;
 `;

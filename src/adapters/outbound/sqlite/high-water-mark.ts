@@ -1,6 +1,6 @@
 /*
  * The high-water mark: a small file beside the database that remembers how far the store had come, so that the next
- * start notices when acknowledged commits are gone. See docs/decisions/0007-high-water-mark.md.
+ * start notices when acknowledged commits are gone. See docs/decisions/0017-high-water-mark.md.
  *
  * Two slots are written in turn, each in a block of the disk of its own, so that a write that is cut off leaves the
  * other slot as it was. A slot is a checksum and a line of JSON, and blanks up to its end.
