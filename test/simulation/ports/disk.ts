@@ -14,6 +14,13 @@ export interface JournalEntry {
   readonly written: Written;
 }
 
+interface Unsynced {
+  readonly writer: Owner;
+  readonly write: Write;
+  /** Its place in the log. */
+  readonly number: number;
+}
+
 export interface DiskObserver {
   /** A write is durable; it is seen by every reader from now on. */
   durable(write: Write): void;
@@ -30,9 +37,10 @@ export class Disk {
   /** Every durable write, and the refusals that were given while everything written was durable. */
   readonly journal: JournalEntry[] = [];
   #written: MemoryStore;
-  #unsynced: { readonly writer: Owner; readonly write: Write }[] = [];
+  #unsynced: Unsynced[] = [];
   /** Written before a sync failed: the next who opens the store may find them, or not. */
-  #limbo: Write[] = [];
+  #limbo: Unsynced[] = [];
+  #writes = 0;
   readonly #observer: DiskObserver;
 
   constructor(core: CoreUnderTest, observer: DiskObserver) {
@@ -54,7 +62,8 @@ export class Disk {
     const written = applied(this.#written, write);
     const changes = 'ownership' in written || written.result.kind === 'committed';
     if (changes) {
-      this.#unsynced.push({ writer, write });
+      this.#writes += 1;
+      this.#unsynced.push({ writer, write, number: this.#writes });
       this.#limbo = []; // Whoever writes next writes over what a failed sync left behind.
     } else if (this.#unsynced.length === 0) this.journal.push({ write, written });
     return written;
@@ -67,7 +76,7 @@ export class Disk {
 
   /** A writer's sync failed: nobody sees what it has written, and nobody knows whether it is there. */
   failSync(writer: Owner): void {
-    this.#limbo = this.#unsynced.filter((own) => own.writer === writer).map(({ write }) => write);
+    this.#limbo = this.#unsynced.filter((own) => own.writer === writer);
     this.#unsynced = this.#unsynced.filter((other) => other.writer !== writer);
     this.#written = this.durable.clone();
     for (const { write } of this.#unsynced) applied(this.#written, write);
@@ -86,8 +95,15 @@ export class Disk {
   open(found: number): void {
     const limbo = this.#limbo.splice(0);
     if (found === 0) return;
-    for (const write of limbo.slice(0, found)) this.#makeDurable(write);
+    for (const { number, write } of limbo.slice(0, found)) {
+      // It is one log: what is found in it has everything before it.
+      const earlier = this.#unsynced.filter((other) => other.number < number);
+      this.#unsynced = this.#unsynced.filter((other) => other.number > number);
+      for (const other of earlier) this.#makeDurable(other.write);
+      this.#makeDurable(write);
+    }
     this.#written = this.durable.clone();
+    for (const { write } of this.#unsynced) applied(this.#written, write);
   }
 
   #makeDurable(write: Write): void {
