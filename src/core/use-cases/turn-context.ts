@@ -113,7 +113,11 @@ export function makeTurnContext(
     const breaker = openBreaker(current.lineage, now);
     if (breaker === null || (breaker === 'frequent' && tokens > windowTokens)) return { ...whole, due: true };
     if (tokens <= windowTokens) return whole;
-    return { placeholders, due: false, failure: isStated() && reduced > windowTokens ? exhausted(reduced, null) : null };
+    return {
+      placeholders,
+      due: false,
+      failure: isStated() && reduced > windowTokens ? exhausted(reduced, null) : null,
+    };
   }
 
   function exhausted(tokens: number, cause: Failure | null): Failure {

@@ -64,7 +64,8 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
       }
       const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
       if (compression.kind === 'abandoned') return null;
-      if (compression.kind === 'failed') return { ...outcome, failure: context.exhausted(size.tokens, compression.failure) };
+      if (compression.kind === 'failed')
+        return { ...outcome, failure: context.exhausted(size.tokens, compression.failure) };
       compressed = true;
       continue;
     }

@@ -393,7 +393,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/settle.ts',
-        from: `command.holdOnOutage ? outageHold(state, failure, context.now) : null`,
+        from: `command.holdOnOutage && waits ? outageHold(state, failure, context.now) : null`,
         to: `command.holdOnOutage && failure === null ? outageHold(state, failure, context.now) : null`,
       },
     ],
@@ -620,24 +620,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'steer-merged-twice',
-    within: 1000,
-    breaks: ['P5', 'bug', 'P10'],
-    patches: [
-      {
-        file: 'core/use-cases/turn.ts',
-        from: `const sent = await this.#deps.sessions.send(this.#sessionId, command);`,
-        to: `const sent = await this.#deps.sessions.send(this.#sessionId, command);
-    await this.#deps.sessions.send(this.#sessionId, command);`,
-      },
-      {
-        file: 'core/domain/admission/steer.ts',
-        from: `merged.map(({ message }) => message),`,
-        to: `command.steers.map(({ message }) => message),`,
-      },
-    ],
-  },
-  {
     name: 'steer-into-another-turn',
     within: 1000,
     breaks: ['P4', 'P5'],
@@ -691,8 +673,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: 'core/domain/turn/settle.ts',
-        from: `return accepted([...messages, ...approvals, settled, ...held], () => ({ outcome }));`,
-        to: `return accepted([...messages, settled, ...held], () => ({ outcome }));`,
+        from: `return accepted([...messages, ...approvals, ...steers, settled, ...held], () => ({ outcome }));`,
+        to: `return accepted([...messages, ...steers, settled, ...held], () => ({ outcome }));`,
       },
     ],
   },

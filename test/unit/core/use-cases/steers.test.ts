@@ -148,11 +148,7 @@ describe('a steer', () => {
     const next = await MemoryGateway.started({ store: lost.gateway.store, onUnknown: 'discard' });
     await next.ended(lost.sessionId, 'kept');
 
-    expect(next.story(lost.sessionId).slice(6, 9)).toEqual([
-      'admission.cancelled',
-      'admission.requeued',
-      'turn.lost',
-    ]);
+    expect(next.story(lost.sessionId).slice(6, 9)).toEqual(['admission.cancelled', 'admission.requeued', 'turn.lost']);
     expect(next.admission(lost.sessionId, 'kept').outcome).toBe('completed');
   });
 
