@@ -232,6 +232,7 @@ describe('a server whose tools change', () => {
     const names = async () => (await host.list(['pupil'], noSignal)).map(({ serverTool }) => serverTool);
 
     expect([await names(), await names()]).toEqual([['learn'], ['learn']]);
+    await bench.lifeline.heard(/list/);
     expect(bench.lifeline.count(/list/)).toBe(1);
 
     await call(host, 'pupil.learn', { name: 'dance' });
