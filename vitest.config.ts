@@ -27,6 +27,7 @@ const project = (
  * TODO: move each file back to its own project when it passes there on two busy cores.
  */
 const longTests = [
+  'test/simulation/planted.test.ts',
   'test/e2e/clients/**/*.test.ts',
   'test/e2e/failpoints/**/*.test.ts',
   'test/e2e/random-kills/**/*.test.ts',
