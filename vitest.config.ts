@@ -33,7 +33,6 @@ const longTests = [
   'test/e2e/random-kills/**/*.test.ts',
   'test/e2e/storage/**/*.test.ts',
   'test/e2e/tools/**/*.test.ts',
-  'test/e2e/store/**/*.test.ts',
 ];
 
 // Groups run one after the other. e2e comes last, one file at a time: its daemons are real processes that compete for the cores.

@@ -32,6 +32,25 @@ export const promptPart = z.discriminatedUnion('type', [
 ]);
 export type WirePromptPart = z.output<typeof promptPart>;
 
+/** What a prompt says, in the parameters of the methods that bring one. */
+export const promptContent = {
+  text: text.optional().describe('The prompt, when it is nothing but text.'),
+  parts: z
+    .array(promptPart)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      'The prompt, when it is more than text. What the model of the session is known not to take is refused as `invalid_params`, part by part.',
+    ),
+};
+
+export function hasOneContent(params: { readonly text?: unknown; readonly parts?: unknown }): boolean {
+  return (params.text === undefined) !== (params.parts === undefined);
+}
+
+export const eitherContent = { error: 'needs either text or parts', path: ['text'] };
+
 /** A part of a message that is shown. Data is described and not carried: it would not fit an event. */
 const shownPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),

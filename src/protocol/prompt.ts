@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cursor, generation, id, inputId, knownInputId, pageSize, revision, sessionId, text } from './fields.ts';
+import { cursor, generation, id, inputId, knownInputId, pageSize, revision, sessionId } from './fields.ts';
 import { longestWaitMs } from './limits.ts';
-import { promptPart } from './message.ts';
+import { eitherContent, hasOneContent, promptContent } from './message.ts';
 import { defineMethod } from './method.ts';
 import { receipt } from './receipt.ts';
 
@@ -24,20 +24,9 @@ export const promptSubmit = defineMethod({
     .strictObject({
       session_id: sessionId,
       input_id: inputId,
-      text: text.optional().describe('The prompt, when it is nothing but text.'),
-      parts: z
-        .array(promptPart)
-        .min(1)
-        .max(100)
-        .optional()
-        .describe(
-          'The prompt, when it is more than text. What the model of the session is known not to take is refused as `invalid_params`, part by part.',
-        ),
+      ...promptContent,
     })
-    .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
-      error: 'needs either text or parts',
-      path: ['text'],
-    }),
+    .refine(hasOneContent, eitherContent),
   result: receipt,
   errors: ['not_found', 'admission_conflict', 'draining', 'queue_full'],
   order: 'arrival',

@@ -15,7 +15,7 @@ import {
   text,
 } from './fields.ts';
 import { defineMethod } from './method.ts';
-import { promptPart, usage } from './message.ts';
+import { eitherContent, hasOneContent, promptContent, usage } from './message.ts';
 import { blocker, ifOver, receipt } from './receipt.ts';
 import { contextReport, hold, sessionSnapshot, sessionSummary } from './snapshot.ts';
 
@@ -122,14 +122,10 @@ export const sessionSteer = defineMethod({
       session_id: sessionId,
       execution_generation: generation,
       input_id: inputId,
-      text: text.optional().describe('The prompt, when it is nothing but text.'),
-      parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+      ...promptContent,
       if_over: ifOver.default('cancel'),
     })
-    .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
-      error: 'needs either text or parts',
-      path: ['text'],
-    }),
+    .refine(hasOneContent, eitherContent),
   result: receipt,
   errors: [
     'not_found',

@@ -6,10 +6,8 @@
  * B2: what is refused or has nothing to do starts nothing and leaves no trace.
  * B3: one that was stopped, by anybody, stops asking at once; its end is in the log before that.
  */
-import { contextSize } from '../domain/compression/context-size.ts';
-import type { ContextSize, RequestExtras } from '../domain/compression/context-size.ts';
+import type { ContextSize } from '../domain/compression/context-size.ts';
 import type { CompressionPlan } from '../domain/compression/plan.ts';
-import { contextWindow } from '../domain/compression/trigger.ts';
 import type { ContextWindow } from '../domain/compression/trigger.ts';
 import { occupant } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -20,7 +18,7 @@ import type { ToolHost } from '../ports/tool-host.ts';
 import { finishCompression, plansFor } from './compressor.ts';
 import type { CompressInput, CompressorDependencies } from './compressor.ts';
 import type { CommitListener } from './sessions.ts';
-import { countTools } from './turn.ts';
+import { makeTurnContext, readTools } from './turn-context.ts';
 
 export interface ByHandRequest {
   readonly sessionId: string;
@@ -177,21 +175,16 @@ export class CompressionDesk {
   }
 
   async #prepare(state: SessionState, keepLast: number | null, signal: AbortSignal): Promise<Prepared> {
-    const { catalog, policy, maxOutputTokens } = this.#deps;
-    const { provider, model, baseUrl, systemPromptTokens, tools: names } = state.profile;
-    const target = { provider, model, baseUrl };
-    const tools = names.length === 0 ? [] : await this.#deps.tools.list(names, signal);
-    const toolTokens = tools.length === 0 ? 0 : await countTools(this.#deps, tools);
-    const extras: RequestExtras = { systemTokens: systemPromptTokens, toolTokens, promptTokens: 0 };
-    const size = contextSize(state, extras);
-    const window = contextWindow(policy, catalog.limits(target), maxOutputTokens);
+    const context = makeTurnContext(this.#deps, state, await readTools(this.#deps, state, signal));
+    const { target, window } = context;
+    const size = context.size(state, 0);
     const input = {
       sessionId: state.sessionId,
       admissionId: null,
       trigger: 'manual',
       // What is far below the trigger is compressed too: the budgets are shares of what there is.
       triggerTokens: Math.min(window.triggerTokens, size.localTokens),
-      extras,
+      extras: context.extras(0),
       promptPending: true,
       target,
       keepLast,

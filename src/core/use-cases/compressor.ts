@@ -16,6 +16,7 @@ import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import type { CompressionTrigger } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { framedSummary } from '../domain/transcript/assemble.ts';
@@ -24,7 +25,7 @@ import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
-import { requestSummary, stoppedFailure, sumOf } from './request-summary.ts';
+import { requestSummary, stoppedFailure } from './request-summary.ts';
 import type { SummaryDependencies } from './request-summary.ts';
 import type { Sessions } from './sessions.ts';
 import type { Transcripts } from './transcripts.ts';
@@ -199,7 +200,7 @@ async function summarise(
         deps.onProgress({ ...about, ...request, rung, request: requests });
       },
     });
-    usage = sumOf(usage, answer.usage);
+    usage = sumUsage(usage, answer.usage);
     if (answer.kind === 'failed') return { kind: 'failed', failure: answer.failure, usage };
     const tokens = ((await deps.tokens.count([framedSummary(answer.text)]))[0] ?? 0) + messageOverheadTokens;
     const afterTokens = rebuiltTokens(plan, tokens, extras);

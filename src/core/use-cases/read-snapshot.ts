@@ -1,11 +1,10 @@
 import { contextSize } from '../domain/compression/context-size.ts';
 import type { ContextReport } from '../domain/compression/context-size.ts';
-import { contextWindow } from '../domain/compression/trigger.ts';
+import { windowOfModel } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
-import { startedAdmission } from '../domain/session/state.ts';
+import { addressOf, startedAdmission } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import { outputCap } from '../domain/model/output-limit.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { AdmissionWithPayload, SessionQueries, StoredApproval } from '../ports/session-queries.ts';
 import type { Partial, ReadSnapshot } from './resume-session.ts';
@@ -80,16 +79,15 @@ function belongsTo(state: SessionState, partial: Partial | null): boolean {
   return startedAdmission(state)?.executionGeneration === partial?.executionGeneration;
 }
 
-export function contextReport(
+function contextReport(
   deps: Pick<ReadSnapshotDependencies, 'catalog' | 'policy' | 'maxOutputTokens'>,
   state: SessionState,
 ): ContextReport {
-  const { provider, model, baseUrl, systemPromptTokens } = state.profile;
-  const limits = deps.catalog.limits({ provider, model, baseUrl });
-  const window = contextWindow(deps.policy, limits, outputCap(limits, deps.maxOutputTokens));
+  const { systemPromptTokens } = state.profile;
+  const limits = deps.catalog.limits(addressOf(state.profile));
   return {
     ...contextSize(state, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
-    ...window,
+    ...windowOfModel(deps.policy, limits, deps.maxOutputTokens),
     windowSource: limits.source,
     compressionEnabled: deps.policy.enabled,
     breaker: state.lineage.breaker,

@@ -11,7 +11,7 @@ import type { SummaryForm } from '../domain/compression/summary-request.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { addUsage } from '../domain/model/usage.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
@@ -59,7 +59,7 @@ export async function requestSummary(deps: SummaryDependencies, ask: SummaryAsk)
   for (const target of distinct(ask.targets)) {
     for (const form of summaryForms) {
       const answer: Summary = await askOnce(deps, ask, target, form);
-      usage = sumOf(usage, answer.usage);
+      usage = sumUsage(usage, answer.usage);
       last = { ...answer, usage };
       if (answer.kind === 'summary' || ask.signal.aborted) return last;
       if (!isTooLarge(answer.failure)) break;
@@ -153,8 +153,4 @@ function distinct(targets: readonly ModelTarget[]): readonly ModelTarget[] {
   const isSame = (a: ModelTarget, b: ModelTarget): boolean =>
     a.provider === b.provider && a.model === b.model && a.baseUrl === b.baseUrl;
   return targets.filter((target, index) => targets.findIndex((other) => isSame(target, other)) === index);
-}
-
-export function sumOf(a: Usage | null, b: Usage | null): Usage | null {
-  return a === null || b === null ? (a ?? b) : addUsage(a, b);
 }

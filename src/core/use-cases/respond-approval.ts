@@ -2,7 +2,7 @@ import type { ApprovalAnswer, ResolvedApproval } from '../domain/approval/approv
 import type { SessionQueries } from '../ports/session-queries.ts';
 import type { Sent, Sessions } from './sessions.ts';
 
-export interface RespondApprovalInput {
+interface RespondApprovalInput {
   readonly sessionId: string;
   readonly approvalId: string;
   readonly answer: ApprovalAnswer;

@@ -108,7 +108,7 @@ export class SessionActor {
   /** From now on nothing is decided, and whoever waits is told so. An append that is under way ends as it ends. */
   halt(): void {
     this.#halted = true;
-    for (const waiting of this.#mailbox.splice(0)) waiting.answer(unavailable(true));
+    giveUp(this.#mailbox.splice(0));
   }
 
   #pump(): void {
@@ -136,10 +136,7 @@ export class SessionActor {
 
   async #process(batch: readonly Waiting[]): Promise<void> {
     for (let round = 0; round < maxRounds; round += 1) {
-      if (this.#halted) {
-        for (const { answer } of batch) answer(unavailable(true));
-        return;
-      }
+      if (this.#halted) return giveUp(batch);
       const plan = this.#decideAll(batch);
       if (plan.kind === 'needs_known') {
         await this.#readKnown(batch, plan.keys);
@@ -247,13 +244,10 @@ export class SessionActor {
     }
     const persistent = batch.filter(({ command }) => isPersistent[command.kind]);
     for (const waiting of batch) {
-      if (!persistent.includes(waiting)) waiting.answer(await this.#answerWithoutAppend(waiting));
+      if (!isPersistent[waiting.command.kind]) waiting.answer(await this.#answerWithoutAppend(waiting));
     }
     if (persistent.length === 0) return;
-    if (this.#halted) {
-      for (const { answer } of persistent) answer(unavailable(true));
-      return;
-    }
+    if (this.#halted) return giveUp(persistent);
     this.#deps.onStorage('retrying');
     this.#mailbox.unshift(...persistent);
     this.#attempt += 1;
@@ -276,7 +270,7 @@ export class SessionActor {
   }
 
   #fail(cause: FatalCause, batch: readonly Waiting[]): void {
-    for (const { answer } of batch) answer(unavailable(true));
+    giveUp(batch);
     this.halt();
     this.#deps.onFatal(cause);
   }
@@ -315,6 +309,11 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   learn_window: true,
   recover: true,
 };
+
+/** Nothing more is decided: whoever waits can't know what became of it. */
+function giveUp(waiting: readonly Waiting[]): void {
+  for (const { answer } of waiting) answer(unavailable(true));
+}
 
 function unavailable(outcomeUnknown: boolean): Sent<never> {
   return { kind: 'unavailable', outcomeUnknown };

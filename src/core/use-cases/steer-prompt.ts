@@ -1,16 +1,13 @@
-import type { PromptPayload, SteerTarget } from '../domain/admission/admission.ts';
+import type { SteerTarget } from '../domain/admission/admission.ts';
 import { canonicalPayload } from '../domain/admission/payload.ts';
 import type { Receipt } from '../domain/admission/receipt.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Sent, Sessions } from './sessions.ts';
+import { newPrompt } from './submit-prompt.ts';
+import type { SubmitPromptInput } from './submit-prompt.ts';
 
-export interface SteerPromptInput {
-  readonly sessionId: string;
-  readonly principalId: string;
-  /** The client's id for this prompt; it must not contain `~`. */
-  readonly inputId: string;
-  readonly payload: PromptPayload;
+interface SteerPromptInput extends SubmitPromptInput {
   /** The generation of the turn that it is meant for. */
   readonly executionGeneration: number;
   readonly ifOver: SteerTarget['ifOver'];
@@ -27,20 +24,17 @@ export function makeSteerPrompt(deps: {
   readonly digest: Digest;
   readonly ids: IdSource;
 }): SteerPrompt {
-  const { sessions, digest, ids } = deps;
-  return ({ sessionId, principalId, inputId, payload, executionGeneration, ifOver }) => {
-    const content = canonicalPayload(payload);
-    return sessions.send(sessionId, {
+  return (input) => {
+    const { executionGeneration, ifOver } = input;
+    const identity = JSON.stringify(['steer', executionGeneration, ifOver, canonicalPayload(input.payload)]);
+    const requestDigest = deps.digest.of(identity);
+    const prompt = newPrompt(deps, input);
+    return deps.sessions.send(input.sessionId, {
       kind: 'steer',
-      admissionId: ids.next(),
-      inputId,
-      principalId,
-      requestDigest: digest.of(JSON.stringify(['steer', executionGeneration, ifOver, content])),
-      payload,
-      payloadDigest: digest.of(content),
+      ...prompt,
+      requestDigest,
       executionGeneration,
       ifOver,
-      known: undefined,
     });
   };
 }

@@ -1,6 +1,7 @@
 import type { PromptPayload } from '../domain/admission/admission.ts';
 import { canonicalPayload } from '../domain/admission/payload.ts';
 import type { Receipt } from '../domain/admission/receipt.ts';
+import type { Command } from '../domain/session/commands.ts';
 import type { Digest } from '../ports/digest.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Sent, Sessions } from './sessions.ts';
@@ -21,18 +22,17 @@ export function makeSubmitPrompt(deps: {
   readonly digest: Digest;
   readonly ids: IdSource;
 }): SubmitPrompt {
-  const { sessions, digest, ids } = deps;
-  return ({ sessionId, principalId, inputId, payload }) => {
-    const payloadDigest = digest.of(canonicalPayload(payload));
-    return sessions.send(sessionId, {
-      kind: 'submit',
-      admissionId: ids.next(),
-      inputId,
-      principalId,
-      requestDigest: payloadDigest,
-      payload,
-      payloadDigest,
-      known: undefined,
-    });
+  return (input) => {
+    const prompt = newPrompt(deps, input);
+    return deps.sessions.send(input.sessionId, { kind: 'submit', ...prompt, requestDigest: prompt.payloadDigest });
   };
+}
+
+/** What every command that brings a prompt says of it. */
+export function newPrompt(
+  { digest, ids }: { readonly digest: Digest; readonly ids: IdSource },
+  { principalId, inputId, payload }: SubmitPromptInput,
+): Omit<Command<'submit'>, 'kind' | 'requestDigest'> {
+  const payloadDigest = digest.of(canonicalPayload(payload));
+  return { admissionId: ids.next(), inputId, principalId, payload, payloadDigest, known: undefined };
 }

@@ -2,26 +2,50 @@ import { contextSize } from '../domain/compression/context-size.ts';
 import type { ContextSize, RequestExtras } from '../domain/compression/context-size.ts';
 import { isSummarisable, noPlaceholders, placeholdersFor } from '../domain/compression/placeholders.ts';
 import type { Placeholders } from '../domain/compression/placeholders.ts';
-import { contextWindow } from '../domain/compression/trigger.ts';
+import { windowOfModel } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy, ContextWindow } from '../domain/compression/trigger.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
+import { addressOf } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { ModelCatalog, ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
-import type { ToolDescriptor } from '../ports/tool-host.ts';
+import type { TokenCounter } from '../ports/token-counter.ts';
+import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 
 /** What the next request would be, and what has to happen before it. */
 export interface Outlook {
   /** Old tool outputs that it shows as a line. */
   readonly placeholders: Placeholders;
+  /** Of the request as it is sent. */
+  readonly size: ContextSize;
   /** Whether the transcript is to be compressed first. */
   readonly due: boolean;
   /** Why it can't be sent at all, as it is. */
   readonly failure: Failure | null;
+}
+
+export interface TurnTools {
+  readonly tools: readonly ToolDescriptor[];
+  /** What their schemas cost in every request. */
+  readonly toolTokens: number;
+}
+
+/** The tools that a session has at this moment. */
+export async function readTools(
+  deps: { readonly tools: ToolHost; readonly tokens: TokenCounter },
+  { profile }: SessionState,
+  signal: AbortSignal,
+): Promise<TurnTools> {
+  const tools = profile.tools.length === 0 ? [] : await deps.tools.list(profile.tools, signal);
+  if (tools.length === 0) return { tools, toolTokens: 0 };
+  const counts = await deps.tokens.count(
+    tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters })),
+  );
+  return { tools, toolTokens: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 /** What a turn may send to its model, and how large its next request is. */
@@ -53,9 +77,8 @@ export function makeTurnContext(
     readonly maxOutputTokens: number | null;
   },
   state: SessionState,
-  tools: readonly ToolDescriptor[],
-  toolTokens: number,
-  target: ModelTarget = targetOf(state),
+  { tools, toolTokens }: TurnTools,
+  target: ModelTarget = addressOf(state.profile),
 ): TurnContext {
   const { systemPrompt, systemPromptTokens } = state.profile;
   const { policy } = deps;
@@ -92,8 +115,7 @@ export function makeTurnContext(
   };
 
   function windowNow(): ContextWindow {
-    const limits = deps.catalog.limits(target);
-    return contextWindow(policy, limits, outputCap(limits, deps.maxOutputTokens));
+    return windowOfModel(policy, deps.catalog.limits(target), deps.maxOutputTokens);
   }
 
   /** A window that nobody stated proves nothing: the provider is asked. */
@@ -103,21 +125,22 @@ export function makeTurnContext(
 
   function outlook(current: SessionState, promptTokens: number, now: string): Outlook {
     const { windowTokens, triggerTokens } = windowNow();
-    const { tokens } = size(current, promptTokens);
-    const whole = { placeholders: noPlaceholders, due: false, failure: null };
+    const full = size(current, promptTokens);
+    const { tokens } = full;
+    const whole = { placeholders: noPlaceholders, size: full, due: false, failure: null };
     if (isStated() && systemPromptTokens + toolTokens >= windowTokens) return { ...whole, failure: tooSmall() };
     if (!policy.enabled || tokens < triggerTokens) return whole;
     const placeholders = placeholdersFor(current.messages, { protectLastN: policy.protectLastN, triggerTokens });
-    const reduced = tokens - placeholders.savedTokens;
-    if (reduced < triggerTokens && isSummarisable(current.messages, triggerTokens)) return { ...whole, placeholders };
+    const reduced = reducedBy(full, placeholders);
+    const lighter = { placeholders, size: reduced, due: false };
+    if (reduced.tokens < triggerTokens && isSummarisable(current.messages, triggerTokens)) {
+      return { ...lighter, failure: null };
+    }
     const breaker = openBreaker(current.lineage, now);
     if (breaker === null || (breaker === 'frequent' && tokens > windowTokens)) return { ...whole, due: true };
     if (tokens <= windowTokens) return whole;
-    return {
-      placeholders,
-      due: false,
-      failure: isStated() && reduced > windowTokens ? exhausted(reduced, null) : null,
-    };
+    const isTooLarge = isStated() && reduced.tokens > windowTokens;
+    return { ...lighter, failure: isTooLarge ? exhausted(reduced.tokens, null) : null };
   }
 
   function exhausted(tokens: number, cause: Failure | null): Failure {
@@ -143,6 +166,6 @@ export function makeTurnContext(
   }
 }
 
-function targetOf({ profile: { provider, model, baseUrl } }: SessionState): ModelTarget {
-  return { provider, model, baseUrl };
+function reducedBy({ tokens, localTokens, reportedTokens }: ContextSize, { savedTokens }: Placeholders): ContextSize {
+  return { tokens: tokens - savedTokens, localTokens: localTokens - savedTokens, reportedTokens };
 }

@@ -1,4 +1,3 @@
-import type { ContextSize } from '../domain/compression/context-size.ts';
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { Placeholders } from '../domain/compression/placeholders.ts';
@@ -50,8 +49,7 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
   let first: Failure | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
-    const { placeholders } = context.outlook(state, 0, deps.clock.now());
-    const size = sizeOf(context, state, placeholders);
+    const { placeholders, size } = context.outlook(state, 0, deps.clock.now());
     const output = shorter ?? context.output(size);
     const listener = listening(request, heard);
     const outcome = await requestOnce(deps, { request, context, output, state, placeholders, listener });
@@ -94,12 +92,6 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
 /** A breaker that opened because compressions came too often lets one pass that can't wait. */
 function mayCompress(deps: TurnDependencies, state: SessionState): boolean {
   return deps.policy.enabled && openBreaker(state.lineage, deps.clock.now()) !== 'failed';
-}
-
-/** Of the request as it is sent. */
-function sizeOf(context: TurnContext, state: SessionState, { savedTokens }: Placeholders): ContextSize {
-  const { tokens, localTokens, reportedTokens } = context.size(state, 0);
-  return { tokens: tokens - savedTokens, localTokens: localTokens - savedTokens, reportedTokens };
 }
 
 /** The session's own model counts: its failure says when the next try makes sense, and the last one is told with it. */

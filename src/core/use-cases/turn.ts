@@ -14,7 +14,7 @@ import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { addUsage } from '../domain/model/usage.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import { waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
@@ -28,7 +28,7 @@ import type { Logger } from '../ports/logger.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
 import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
-import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
+import type { ToolHost } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
 import type { Compress, CompressOutcome } from './compressor.ts';
 import type { LearnWindow } from './learnt-windows.ts';
@@ -39,7 +39,7 @@ import type { Sessions } from './sessions.ts';
 import { runToolStep } from './tool-step.ts';
 import type { ApprovalRules } from './tool-step.ts';
 import type { Transcripts } from './transcripts.ts';
-import { makeTurnContext } from './turn-context.ts';
+import { makeTurnContext, readTools } from './turn-context.ts';
 import type { Outlook, TurnContext } from './turn-context.ts';
 import { requestTurnStep } from './turn-request.ts';
 
@@ -91,12 +91,9 @@ export async function runTurn(
   signal: AbortSignal,
   progress: TurnProgress,
 ): Promise<void> {
-  const tools = state.profile.tools.length === 0 ? [] : await deps.tools.list(state.profile.tools, progress.lookup);
-  const toolTokens = tools.length === 0 ? 0 : await countTools(deps, tools);
-  const context = makeTurnContext(deps, state, tools, toolTokens);
-  const fallbacks = deps
-    .fallbacksOf(context.target)
-    .map((target) => makeTurnContext(deps, state, tools, toolTokens, target));
+  const tools = await readTools(deps, state, progress.lookup);
+  const context = makeTurnContext(deps, state, tools);
+  const fallbacks = deps.fallbacksOf(context.target).map((target) => makeTurnContext(deps, state, tools, target));
   const turn = new Turn(deps, { sessionId: state.sessionId, head, context, fallbacks, signal, progress });
   await turn.run();
 }
@@ -108,17 +105,6 @@ interface TurnParts {
   readonly fallbacks: readonly TurnContext[];
   readonly signal: AbortSignal;
   readonly progress: TurnProgress;
-}
-
-/** What the schemas of the tools cost in every request of the turn. */
-export async function countTools(
-  deps: Pick<TurnDependencies, 'tokens'>,
-  tools: readonly ToolDescriptor[],
-): Promise<number> {
-  const counts = await deps.tokens.count(
-    tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters })),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** How a turn is to end. */
@@ -239,7 +225,7 @@ class Turn {
         this.#savedTokens = savedTokens;
       },
       onUsage: (usage) => {
-        this.#addUsage(usage);
+        this.#usage = sumUsage(this.#usage, usage);
       },
       fallBack: (state, cause) => this.#fallBack(state, cause),
     });
@@ -373,11 +359,6 @@ class Turn {
   #wholeContext(usage: Usage | null): number | null {
     const reported = believed(usage);
     return reported === null ? null : reported + this.#savedTokens;
-  }
-
-  #addUsage(usage: Usage | null): void {
-    if (usage === null) return;
-    this.#usage = this.#usage === null ? usage : addUsage(this.#usage, usage);
   }
 }
 

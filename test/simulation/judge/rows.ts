@@ -59,7 +59,7 @@ export interface TranscriptRow {
 }
 
 /** A row of `approvals`. */
-export interface ApprovalRow {
+interface ApprovalRow {
   readonly approvalId: string;
   readonly admissionId: string;
   readonly resolution: { readonly decision: string; readonly by: string } | null;

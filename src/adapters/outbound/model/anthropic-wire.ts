@@ -22,8 +22,7 @@ export const anthropicWire: Wire = {
     const named = request.maxOutputTokens ?? request.outputCeilingTokens ?? null;
     const thinking = thinkingFor(request, options, named);
     return {
-      ...callOptions(request, profile),
-      ...(options.temperature !== null && { temperature: options.temperature }),
+      ...callOptions(request, options, profile),
       // The SDK adds the thinking budget to what it is told.
       maxOutputTokens: named === null ? unknownOutputTokens + thinking.roomTokens : named - thinking.budgetTokens,
       providerOptions: {

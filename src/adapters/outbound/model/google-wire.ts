@@ -17,8 +17,7 @@ export const googleWire: Wire = {
     createGoogleGenerativeAI({ baseURL: baseUrl, apiKey: apiKey ?? '', headers: { ...headers }, fetch })(modelId),
 
   callOptions: (request, options) => ({
-    ...callOptions(request, profile),
-    ...(options.temperature !== null && { temperature: options.temperature }),
+    ...callOptions(request, options, profile),
     providerOptions: {
       google: {
         ...thinkingFor(request.target.model, options),

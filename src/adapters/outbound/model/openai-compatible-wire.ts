@@ -21,11 +21,11 @@ export const openAiCompatibleWire: Wire = {
       fetch,
     }).chatModel(modelId),
 
-  callOptions(request, { temperature, reasoningEffort, providerOptions }) {
+  callOptions(request, options) {
+    const { reasoningEffort, providerOptions } = options;
     const own = { ...providerOptions, ...(reasoningEffort !== null && { reasoningEffort }) };
     return {
-      ...callOptions(request, profileOf(request.target.model)),
-      ...(temperature !== null && { temperature }),
+      ...callOptions(request, options, profileOf(request.target.model)),
       // The SDK adds what stands under the provider's own name to the body.
       ...(Object.keys(own).length > 0 && { providerOptions: { custom: own } }),
     };
@@ -34,10 +34,15 @@ export const openAiCompatibleWire: Wire = {
 
 const carriedTypes: readonly string[] = ['application/pdf', 'audio/wav', 'audio/mp3', 'audio/mpeg'];
 
+/** The media types that a part of a chat completion may have. */
+export function carriedByChat(type: string): boolean {
+  return type.startsWith('image/') || carriedTypes.includes(type);
+}
+
 function profileOf(model: string): PromptProfile {
   return {
     vendor: null,
-    carries: (type) => type.startsWith('image/') || carriedTypes.includes(type),
+    carries: carriedByChat,
     needsOfReasoning: [],
     // Mistral takes one form only. All others get back what they gave: Kimi, for one, needs its own form again.
     legalCallId: /(?:^|[/-])(?:(?:open-)?mi[sx]tral|ministral|codestral|devstral|magistral|pixtral)/i.test(model)

@@ -1,6 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { OpenAILanguageModelChatOptions, OpenAILanguageModelResponsesOptions } from '@ai-sdk/openai';
 import { readChatFrame } from './chat-frames.ts';
+import { carriedByChat } from './openai-compatible-wire.ts';
 import { callOptions } from './request-to-prompt.ts';
 import type { PromptProfile } from './request-to-prompt.ts';
 import { readResponsesFrame } from './responses-frames.ts';
@@ -14,14 +15,7 @@ export const openAiChatWire: Wire = {
   callsFrom: 'frames',
   model: (modelId, address) => openAi(address).chat(modelId),
   callOptions: (request, options) => ({
-    ...callOptions(request, {
-      vendor: 'openai',
-      carries: (type) => type.startsWith('image/') || carriedByChat.includes(type),
-      needsOfReasoning: ['nothing'],
-      legalCallId: /^[a-zA-Z0-9_-]{1,40}$/,
-      argumentsAs: 'text',
-    }),
-    ...temperatureOf(options),
+    ...callOptions(request, options, chatProfile),
     providerOptions: {
       openai: { ...effortOf(options), ...options.providerOptions },
     },
@@ -47,11 +41,18 @@ export const openAiResponsesWire: Wire = {
       store: false,
     };
     return {
-      ...callOptions(request, responsesProfile),
-      ...temperatureOf(options),
+      ...callOptions(request, options, responsesProfile),
       providerOptions: { openai: own },
     };
   },
+};
+
+const chatProfile: PromptProfile = {
+  vendor: 'openai',
+  carries: carriedByChat,
+  needsOfReasoning: ['nothing'],
+  legalCallId: /^[a-zA-Z0-9_-]{1,40}$/,
+  argumentsAs: 'text',
 };
 
 const responsesProfile: PromptProfile = {
@@ -62,8 +63,6 @@ const responsesProfile: PromptProfile = {
   argumentsAs: 'text',
 };
 
-const carriedByChat: readonly string[] = ['application/pdf', 'audio/wav', 'audio/mp3', 'audio/mpeg'];
-
 /** An empty key keeps the SDK from looking for one in the environment; no header of it goes out. */
 function openAi({ baseUrl, apiKey, headers, fetch }: WireAddress): ReturnType<typeof createOpenAI> {
   return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', headers: { ...headers }, fetch });
@@ -71,8 +70,4 @@ function openAi({ baseUrl, apiKey, headers, fetch }: WireAddress): ReturnType<ty
 
 function effortOf({ reasoningEffort }: ModelOptions): Pick<OpenAILanguageModelChatOptions, 'reasoningEffort'> {
   return reasoningEffort === null ? {} : { reasoningEffort };
-}
-
-function temperatureOf({ temperature }: ModelOptions): { readonly temperature?: number } {
-  return temperature === null ? {} : { temperature };
 }

@@ -18,6 +18,7 @@ import { isTextType } from '../../../core/domain/admission/unsupported-parts.ts'
 import type { ContentPart, ProviderMetadata } from '../../../core/domain/transcript/message.ts';
 import type { ModelRequest, RequestMessage, ToolSchema } from '../../../core/ports/model-provider.ts';
 import { makeLegalCallIds } from './legal-call-ids.ts';
+import type { ModelOptions } from './wire.ts';
 
 /** What one wire takes of a conversation. */
 export interface PromptProfile {
@@ -36,7 +37,11 @@ type CallOptions = Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'maxOut
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content'];
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
 
-export function callOptions(request: ModelRequest, profile: PromptProfile): CallOptions {
+export function callOptions(
+  request: ModelRequest,
+  { temperature }: Pick<ModelOptions, 'temperature'>,
+  profile: PromptProfile,
+): CallOptions {
   const conversion: Conversion = { profile, callId: makeLegalCallIds(profile.legalCallId) };
   const system: LanguageModelV3Message[] = isFilled(request.system)
     ? [{ role: 'system', content: request.system }]
@@ -45,6 +50,7 @@ export function callOptions(request: ModelRequest, profile: PromptProfile): Call
     prompt: [...system, ...promptMessages(request.messages, conversion)],
     ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
     ...(request.maxOutputTokens !== null && { maxOutputTokens: request.maxOutputTokens }),
+    ...(temperature !== null && { temperature }),
   };
 }
 

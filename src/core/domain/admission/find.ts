@@ -5,7 +5,7 @@ import type { SessionState } from '../session/state.ts';
 import type { Admission } from './admission.ts';
 
 /** An open admission by either of its names. */
-export function findOpen(state: SessionState, key: AdmissionKey): Admission | undefined {
+function findOpen(state: SessionState, key: AdmissionKey): Admission | undefined {
   return state.open.find((admission) => hasKey(admission, key));
 }
 

@@ -14,11 +14,17 @@ export interface Receipt {
 
 export function receiptOf(state: SessionState, admission: Admission, duplicate: boolean): Receipt {
   const waits = admission.status === 'queued' && admission.delivery === 'queue';
-  const inQueue = state.open.filter(({ delivery }) => delivery === 'queue');
   return {
     admission,
-    ahead: waits ? inQueue.findLastIndex((other) => other.position < admission.position) + 1 : 0,
+    ahead: waits ? countAhead(state, admission) : 0,
     duplicate,
     blockedBy: waits ? blockersOf(state) : [],
   };
+}
+
+function countAhead({ open }: SessionState, { position }: Admission): number {
+  return open.reduce(
+    (count, other) => (other.delivery === 'queue' && other.position < position ? count + 1 : count),
+    0,
+  );
 }

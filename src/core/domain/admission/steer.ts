@@ -22,11 +22,8 @@ import { admit, newAdmission, queueRefusal } from './submit.ts';
 /** Takes a steer for the running turn, or repeats the receipt of the one that has its id (P2). */
 export function decideSteer(state: SessionState, command: Command<'steer'>, context: DecideContext): Verdict<Receipt> {
   const { executionGeneration: generation, ifOver } = command;
-  const refusal =
-    (context.draining ? ({ reason: 'draining' } as const) : null) ??
-    whyNotSteer(state, generation) ??
-    queueRefusal(state, command, context);
-  return admit(state, command, refusal, () => ({
+  const refusal = whyNotSteer(state, generation) ?? queueRefusal(state, command, context);
+  return admit(state, command, context, refusal, () => ({
     ...newAdmission(state.sessionId, command, context),
     delivery: 'steer',
     steers: { generation, ifOver },

@@ -21,15 +21,16 @@ export function decideSubmit(
   command: Command<'submit'>,
   context: DecideContext,
 ): Verdict<Receipt> {
-  const refusal = context.draining ? ({ reason: 'draining' } as const) : queueRefusal(state, command, context);
-  return admit(state, command, refusal, () => newAdmission(state.sessionId, command, context));
+  const refusal = queueRefusal(state, command, context);
+  return admit(state, command, context, refusal, () => newAdmission(state.sessionId, command, context));
 }
 
 /** Admits what `make` makes, unless it is known already or refused: a known id is answered in every state. */
 export function admit(
   state: SessionState,
   command: Command<'submit' | 'steer'>,
-  refusal: Refusal | null,
+  context: DecideContext,
+  whyNot: Refusal | null,
   make: () => Admission,
 ): Verdict<Receipt> {
   const known = openByInputId(state, command) ?? command.known;
@@ -38,6 +39,7 @@ export function admit(
     if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
     return accepted([], (after) => receiptOf(after, known, true));
   }
+  const refusal: Refusal | null = context.draining ? { reason: 'draining' } : whyNot;
   if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
   const admission = make();
   const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });

@@ -1,3 +1,6 @@
+import { outputCap } from '../model/output-limit.ts';
+import type { AnswerLimits } from '../model/output-limit.ts';
+
 /** The configured part of compression. Token numbers are tokens; `threshold` is a share of the window. */
 export interface CompressionPolicy {
   readonly enabled: boolean;
@@ -51,6 +54,15 @@ export function contextWindow(
     triggerTokens: Math.floor(least),
     triggerSource: sourcesOfTrigger.find((source) => bounds[source] === least) ?? 'threshold',
   };
+}
+
+/** The window of a model, with the cap on its answers that counts for it. */
+export function windowOfModel(
+  policy: CompressionPolicy,
+  limits: Omit<AnswerLimits, 'source'>,
+  generalCapTokens: number | null,
+): ContextWindow {
+  return contextWindow(policy, limits, outputCap(limits, generalCapTokens));
 }
 
 const sourcesOfTrigger = ['threshold', 'threshold_tokens', 'reserve'] as const;

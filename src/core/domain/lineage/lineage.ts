@@ -59,7 +59,7 @@ export function newLineage(rootId: string): CompressionLineage {
   };
 }
 
-export const closedBreaker: Breaker = { failures: 0, openUntil: null, reason: null, recent: [] };
+const closedBreaker: Breaker = { failures: 0, openUntil: null, reason: null, recent: [] };
 
 export function beginCompression(lineage: CompressionLineage, open: OpenCompression): CompressionLineage {
   invariant(lineage.open === null, 'L: one compression at a time');

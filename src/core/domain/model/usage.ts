@@ -16,6 +16,11 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** The same where a report may be missing altogether. */
+export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
+  return a === null || b === null ? (a ?? b) : addUsage(a, b);
+}
+
 function addKnown(a: number | null, b: number | null): number | null {
   return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 }

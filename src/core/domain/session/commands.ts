@@ -25,30 +25,23 @@ export interface RotationPlan {
   readonly tail: readonly number[];
 }
 
+interface NewPrompt {
+  readonly admissionId: string;
+  readonly inputId: string;
+  readonly principalId: string;
+  /** Of everything that the client's id stands for. */
+  readonly requestDigest: string;
+  readonly payload: PromptPayload;
+  readonly payloadDigest: string;
+  readonly known: Known;
+}
+
 /** Everything that can be asked of a session. A key of the map is the command's `kind`. */
 interface CommandFields {
   create: { readonly profile: SessionProfile };
-  submit: {
-    readonly admissionId: string;
-    readonly inputId: string;
-    readonly principalId: string;
-    readonly requestDigest: string;
-    readonly payload: PromptPayload;
-    readonly payloadDigest: string;
-    readonly known: Known;
-  };
+  submit: NewPrompt;
   /** A prompt for the running turn of this generation. */
-  steer: {
-    readonly admissionId: string;
-    readonly inputId: string;
-    readonly principalId: string;
-    readonly requestDigest: string;
-    readonly payload: PromptPayload;
-    readonly payloadDigest: string;
-    readonly executionGeneration: number;
-    readonly ifOver: SteerTarget['ifOver'];
-    readonly known: Known;
-  };
+  steer: NewPrompt & { readonly executionGeneration: number; readonly ifOver: SteerTarget['ifOver'] };
   receipt: { readonly key: AdmissionKey; readonly known: Known };
   cancel: { readonly key: AdmissionKey; readonly revision: number | null; readonly known: Known };
   interrupt: { readonly executionGeneration: number; readonly by: string };

@@ -17,8 +17,8 @@ import type { OpenCompression } from '../lineage/lineage.ts';
 import { metaOf } from '../transcript/message.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
-import { occupant } from './state.ts';
-import type { ModelAddress, SessionProfile, SessionState } from './state.ts';
+import { addressOf, occupant } from './state.ts';
+import type { SessionProfile, SessionState } from './state.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 
@@ -165,10 +165,6 @@ function approvalResolved(state: SessionState, event: EventOf<'approval.resolved
   return { ...state, approvals };
 }
 
-function addressOf({ provider, model, baseUrl }: SessionProfile): ModelAddress {
-  return { provider, model, baseUrl };
-}
-
 function compressing(state: SessionState, event: EventOf<'compression.started'>): SessionState {
   const open = openCompression(event);
   const byHand = open.trigger === 'manual';
@@ -184,7 +180,7 @@ function compressing(state: SessionState, event: EventOf<'compression.started'>)
   };
 }
 
-export function openCompression(event: EventOf<'compression.started'>): OpenCompression {
+function openCompression(event: EventOf<'compression.started'>): OpenCompression {
   const { compressionId, trigger, admissionId, epoch, at } = event;
   const { executionGeneration } = event;
   invariant(executionGeneration !== null, 'a compression has a generation');

@@ -80,6 +80,11 @@ export interface SessionState {
   readonly open: readonly Admission[];
 }
 
+/** The session's own model. */
+export function addressOf({ provider, model, baseUrl }: ModelAddress): ModelAddress {
+  return { provider, model, baseUrl };
+}
+
 /** The admission that runs or whose fate is unknown; at most one exists (P3). */
 export function occupant(state: SessionState): Admission | undefined {
   return state.open.find((admission) => admission.status === 'started' || admission.status === 'unknown');
