@@ -22,10 +22,7 @@ const project = (
   },
 });
 
-/**
- * Long campaigns and tests of faults that are still being worked on. `npm run test:long` runs them; `npm test` doesn't.
- * TODO: move each file back to its own project when it passes there on two busy cores.
- */
+/** What takes long, mostly because it starts many daemons. `npm run test:long` runs it; `npm test` doesn't. */
 const longTests = [
   'test/simulation/planted.test.ts',
   'test/e2e/clients/**/*.test.ts',

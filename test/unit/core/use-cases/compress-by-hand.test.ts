@@ -147,4 +147,16 @@ describe('nothing is started', () => {
     expect(preview?.plans[0]).toMatchObject({ rung: 'wide' });
     expect([gateway.story(sessionId), gateway.requests('summary')]).toEqual([story, []]);
   });
+
+  test('by a preview, which counts on the same window as the session’s own turns', async () => {
+    const gateway = await MemoryGateway.started({ window: { contextTokens: 100_000, cappedOutputTokens: 40_000 } });
+    const sessionId = await gateway.create();
+    await gateway.turn(sessionId, 'a');
+
+    const preview = await gateway.gateway.byHand.preview({ sessionId, keepLast: null });
+    const snapshot = await gateway.gateway.readSnapshot({ sessionId, messageLimit: 1, before: null });
+
+    expect(preview?.window).toMatchObject({ reserveTokens: 40_000, reserveSource: 'configured' });
+    expect(snapshot?.context).toMatchObject({ ...preview?.window });
+  });
 });
