@@ -72,7 +72,7 @@ function announcement(home: string, url: string, { requeued, lost, ended }: Reco
   const recovered =
     found === 0
       ? ''
-      : `Recovered ${String(found)} turns of the last run: ${String(requeued)} queued again, ${String(ended)} ended, ` +
+      : `Recovered ${String(found)} ${found === 1 ? 'turn' : 'turns'} of the last run: ${String(requeued)} queued again, ${String(ended)} ended, ` +
         `${String(lost)} unknown${lost > 0 ? ' (holdfast status shows them, holdfast resolve decides)' : ''}.\n`;
   return `
 Holdfast is ready at ${url}

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { markPath, readMark } from '../../../src/adapters/outbound/sqlite/high-water-mark.ts';
 import type { Daemon, TestHome } from '../../support/daemon.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { Stage, createSession, settled, submit } from '../stage.ts';
@@ -56,10 +57,11 @@ describe('a backup', () => {
 
   it('brings a damaged home back: every receipt of before, another store id, and fresh snapshots', async () => {
     const { store_id: oldStore } = await client.call<{ store_id: string }>('gateway.status');
-    expect((await holdfast('backup', backup)).code).toBe(0);
+    const { json: made } = await holdfast('backup', backup, '--json');
     await submit(client, session, 'after');
     const { outcome } = await settled(client, session, 'after');
     const receipt = await submit(client, session, 'before');
+    await markedBeyond(Number(made['commits']));
     await daemon.kill('SIGKILL');
     writeFileSync(home.database, Buffer.alloc(8_192, 7));
     const refused = stage.spawn(home).daemon;
@@ -107,7 +109,7 @@ describe('a backup', () => {
 describe('a loss', () => {
   it('that is accepted makes another store of what is left, which serves', async () => {
     await daemon.kill('SIGKILL');
-    for (const name of ['state.db-wal', 'state.db-shm']) rmSync(join(home.path, name), { force: true });
+    rmSync(`${home.database}-wal`);
     const refused = stage.spawn(home).daemon;
     expect(await refused.exited).toEqual({ code: 74, signal: null });
 
@@ -121,6 +123,17 @@ describe('a loss', () => {
     expect(await settled(again, fresh, 'first')).toMatchObject({ outcome: 'completed' });
   });
 });
+
+/** Waits until the mark beside the database knows of later commits, as it does after a second. */
+async function markedBeyond(commits: number): Promise<void> {
+  await vi.waitFor(
+    () => {
+      const found = readMark(markPath(home.path));
+      expect(found.kind === 'found' && found.mark.commits > commits).toBe(true);
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+}
 
 interface Ended {
   readonly code: number;
