@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TestHome } from '../../support/daemon.ts';
 import { connect } from '../../support/daemon.ts';
 import type { RawClient, RpcAnswer } from '../../support/raw-client.ts';
@@ -59,7 +60,7 @@ export class Bookkeeper {
   async follow(session: BookedSession): Promise<void> {
     const after_seq = session.events.at(-1)?.seq ?? 0;
     this.#followed.push(session);
-    const answer = outcomeOf(await this.#ear.request('session.subscribe', { session_id: session.id, after_seq }));
+    const answer = await this.#askOver(this.#ear, 'session.subscribe', { session_id: session.id, after_seq });
     if ('refused' in answer)
       this.books.breaches.push(`${session.name} can't be followed from ${String(after_seq)}: ${answer.refused}`);
   }
@@ -198,9 +199,18 @@ export class Bookkeeper {
     return Number(answer.result['last_seq']);
   }
 
-  async #ask(method: string, params: Readonly<Record<string, unknown>>): Promise<Outcome> {
-    const askedAt = this.books.now;
-    return { ...outcomeOf(await this.#client.request(method, params)), askedAt };
+  #ask(method: string, params: Readonly<Record<string, unknown>>): Promise<Outcome> {
+    return this.#askOver(this.#client, method, params);
+  }
+
+  /** Who asks too often is told when to come again, and comes again. */
+  async #askOver(client: RawClient, method: string, params: Readonly<Record<string, unknown>>): Promise<Outcome> {
+    for (;;) {
+      const askedAt = this.books.now;
+      const outcome = outcomeOf(await client.request(method, params));
+      if (!('refused' in outcome) || outcome.refused !== 'rate_limited') return { ...outcome, askedAt };
+      await pause(Number(outcome.data['retry_after_ms'] ?? 1_000));
+    }
   }
 }
 

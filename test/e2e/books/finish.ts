@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { BookedSession } from './books.ts';
 import type { Bookkeeper } from './bookkeeper.ts';
 
@@ -25,11 +24,7 @@ export async function finish(
 async function askAgain(client: Bookkeeper, session: BookedSession): Promise<void> {
   for (const prompt of session.prompts.values()) {
     if (prompt.inputId.includes('~')) continue; // made by the gateway: no client may ask for it
-    let refused = await client.submit(session, prompt.inputId, prompt.text);
-    while (refused?.refused === 'rate_limited') {
-      await pause(1_000);
-      refused = await client.submit(session, prompt.inputId, prompt.text);
-    }
+    const refused = await client.submit(session, prompt.inputId, prompt.text);
     if (refused !== null) throw new Error(`${session.name}/${prompt.inputId} was refused as ${refused.refused}`);
   }
   const [first] = session.prompts.values();
