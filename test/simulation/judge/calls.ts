@@ -55,5 +55,10 @@ export interface SnapshotView {
     readonly admission: AdmissionRow;
     readonly payload: { readonly text: string } | null;
   }[];
-  readonly partial: { readonly executionGeneration: number; readonly text: string; readonly offset: number } | null;
+  readonly partial: {
+    readonly executionGeneration: number;
+    readonly step: number;
+    readonly text: string;
+    readonly offset: number;
+  } | null;
 }

@@ -353,10 +353,16 @@ export class ClientJudge {
     const said = (turnRequests.get(running?.admissionId ?? '') ?? []).map((exchange) => exchange.said.join(''));
     const isTrue = said.some((text) => text.startsWith(partial.text)) && partial.offset === partial.text.length;
     verdict.hold(isTrue, 'P5', () => `${at} has a partial answer that nobody gave`);
-    const stored = version.activeIds.some((id) => {
-      const message = store.messages(version.row.tipId).get(id)?.message;
-      return message?.admissionId === running?.admissionId && message?.text === partial.text;
-    });
+    // By its step: a model may say the same twice.
+    const stored = store
+      .events(asked.sessionId)
+      .some(
+        ({ seq, step, message, executionGeneration }) =>
+          seq <= state.seq &&
+          message?.kind === 'answer' &&
+          executionGeneration === partial.executionGeneration &&
+          step === partial.step,
+      );
     verdict.hold(!stored, 'P12', () => `${at} has its newest answer twice, stored and partial`);
   }
 

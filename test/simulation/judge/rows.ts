@@ -74,6 +74,9 @@ export interface EventRow {
   readonly executionGeneration: number | null;
   /** Of `admission.queued`. */
   readonly admission?: { readonly position: number; readonly delivery: string };
+  /** Of `message.appended`. */
+  readonly step?: number;
+  readonly message?: { readonly kind: string };
   /** Of `tool.started` and `tool.finished`. */
   readonly callId?: string;
   /** Of `approval.requested` and `approval.resolved`. */

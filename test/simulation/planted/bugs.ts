@@ -469,6 +469,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'partial-answer-kept-beside-the-stored-one',
+    within: 1000,
+    breaks: ['P12'],
+    patches: [
+      {
+        file: 'core/use-cases/turn-runner.ts',
+        from: `if (events.some((event) => event.type === 'message.appended' && event.message.kind === 'answer')) turn.stored();`,
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'snapshot-of-two-instants',
     within: 1500,
     breaks: ['P12'],
