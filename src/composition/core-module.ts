@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
+import { makeEditPrompt } from '../core/use-cases/edit-prompt.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
 import { makeSubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import { makeSubscribe } from '../core/use-cases/subscribe.ts';
@@ -112,6 +113,11 @@ export const coreModule = new ContainerModule(({ bind }) => {
   bind(tokens.submitPrompt).toResolvedValue(
     (gateway, digest, ids) => makeSubmitPrompt({ sessions: gateway.sessions, digest, ids }),
     [tokens.gateway, tokens.digest, tokens.ids],
+  );
+
+  bind(tokens.editPrompt).toResolvedValue(
+    (gateway, digest) => makeEditPrompt({ sessions: gateway.sessions, digest }),
+    [tokens.gateway, tokens.digest],
   );
 
   bind(tokens.subscribe).toResolvedValue(

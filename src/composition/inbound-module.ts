@@ -6,7 +6,7 @@ import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/webso
 import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
-import { makeCheckNewSession } from './check-new-session.ts';
+import { makeCheckModel, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -21,6 +21,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       gateway,
       createSession,
       submitPrompt,
+      editPrompt,
       subscribe,
       queries,
       hub,
@@ -39,6 +40,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         phase: gateway.phase,
         createSession,
         submitPrompt,
+        editPrompt,
         subscribe,
         queries,
         hub,
@@ -53,6 +55,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           storeId: ownership.storeId,
         }),
         checkNewSession: makeCheckNewSession(configuration),
+        checkModel: makeCheckModel(configuration),
       }),
     [
       tokens.configuration,
@@ -60,6 +63,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.gateway,
       tokens.createSession,
       tokens.submitPrompt,
+      tokens.editPrompt,
       tokens.subscribe,
       tokens.queries,
       tokens.hub,

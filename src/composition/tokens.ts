@@ -10,6 +10,7 @@ import type { ModelCatalog } from '../core/ports/model-catalog.ts';
 import type { ModelProvider } from '../core/ports/model-provider.ts';
 import type { SessionQueries } from '../core/ports/session-queries.ts';
 import type { CreateSession } from '../core/use-cases/create-session.ts';
+import type { EditPrompt } from '../core/use-cases/edit-prompt.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
 import type { FatalCause } from '../core/use-cases/session-actor.ts';
 import type { SubmitPrompt } from '../core/use-cases/submit-prompt.ts';
@@ -49,6 +50,7 @@ export const tokens = {
   toolHost: token<ToolHost>('ToolHost'),
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
+  editPrompt: token<EditPrompt>('EditPrompt'),
   submitPrompt: token<SubmitPrompt>('SubmitPrompt'),
   subscribe: token<Subscribe>('Subscribe'),
   rpcServer: token<OpenRpcConnection>('OpenRpcConnection'),

@@ -13,6 +13,17 @@ const namesOne = (params: { admission_id?: string | undefined; input_id?: string
 
 const eitherKey = { error: 'needs either admission_id or input_id', path: ['admission_id'] };
 
+/** What a prompt says, in either of its forms. */
+const content = {
+  text: text.optional().describe('The prompt, when it is nothing but text.'),
+  parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+};
+
+const hasContent = (params: { text?: string | undefined; parts?: readonly unknown[] | undefined }): boolean =>
+  (params.text === undefined) !== (params.parts === undefined);
+
+const eitherContent = { error: 'needs either text or parts', path: ['text'] };
+
 export const promptSubmit = defineMethod({
   name: 'prompt.submit',
   summary:
@@ -24,13 +35,9 @@ export const promptSubmit = defineMethod({
     .strictObject({
       session_id: sessionId,
       input_id: inputId,
-      text: text.optional().describe('The prompt, when it is nothing but text.'),
-      parts: z.array(promptPart).min(1).max(100).optional().describe('The prompt, when it is more than text.'),
+      ...content,
     })
-    .refine((params) => (params.text === undefined) !== (params.parts === undefined), {
-      error: 'needs either text or parts',
-      path: ['text'],
-    }),
+    .refine(hasContent, eitherContent),
   result: receipt,
   errors: ['not_found', 'admission_conflict', 'draining', 'queue_full'],
   order: 'arrival',
@@ -75,6 +82,45 @@ export const promptCancel = defineMethod({
   summary: 'Withdraws a prompt that waits. Idempotent. With `revision` only if the prompt has not changed since.',
   scope: 'write',
   params: z.strictObject({ session_id: sessionId, ...key, revision: revision.optional() }).refine(namesOne, eitherKey),
+  result: receipt,
+  errors: ['not_found', 'not_queued', 'revision_conflict'],
+  order: 'arrival',
+});
+
+export const promptEdit = defineMethod({
+  name: 'prompt.edit',
+  summary:
+    'Gives a prompt that waits other content. Its identity stays: a repeat of the first submit is still answered with its ' +
+    'receipt. With `revision` only if the prompt has not changed since.',
+  scope: 'write',
+  params: z
+    .strictObject({ session_id: sessionId, ...key, revision: revision.optional(), ...content })
+    .refine(namesOne, eitherKey)
+    .refine(hasContent, eitherContent),
+  result: receipt,
+  errors: ['not_found', 'not_queued', 'revision_conflict'],
+  order: 'arrival',
+});
+
+export const promptMove = defineMethod({
+  name: 'prompt.move',
+  summary:
+    'Gives a prompt that waits another place in the queue: the first, the last, or just before another one that waits. It never ' +
+    'overtakes the turn that runs. With `revision` only if the prompt has not changed since.',
+  scope: 'write',
+  params: z
+    .strictObject({
+      session_id: sessionId,
+      ...key,
+      revision: revision.optional(),
+      to: z.enum(['first', 'last']).optional(),
+      before: id.optional().describe('The admission id of the prompt that comes behind it.'),
+    })
+    .refine(namesOne, eitherKey)
+    .refine((params) => (params.to === undefined) !== (params.before === undefined), {
+      error: 'needs either to or before',
+      path: ['to'],
+    }),
   result: receipt,
   errors: ['not_found', 'not_queued', 'revision_conflict'],
   order: 'arrival',

@@ -1,7 +1,16 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import type { MethodDefinition } from './method.ts';
-import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
+import {
+  promptCancel,
+  promptEdit,
+  promptList,
+  promptMove,
+  promptReceipt,
+  promptResolveUnknown,
+  promptSubmit,
+  promptWait,
+} from './prompt.ts';
 import {
   sessionCreate,
   sessionEvents,
@@ -14,6 +23,7 @@ import {
   sessionSubscribe,
   sessionUnsubscribe,
 } from './session.ts';
+import { sessionDelete, sessionUpdate } from './session-life.ts';
 
 /** Every method of the protocol, in the order of the reference page. */
 export const methods = [
@@ -21,6 +31,8 @@ export const methods = [
   sessionResume,
   sessionGet,
   sessionList,
+  sessionUpdate,
+  sessionDelete,
   sessionInterrupt,
   sessionHold,
   sessionRelease,
@@ -31,6 +43,8 @@ export const methods = [
   promptReceipt,
   promptList,
   promptCancel,
+  promptEdit,
+  promptMove,
   promptResolveUnknown,
   promptWait,
   gatewayStatus,

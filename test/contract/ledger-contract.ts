@@ -3,6 +3,7 @@ import { describeAdmissions } from './ledger/admissions.ts';
 import { describeAppends } from './ledger/appends.ts';
 import type { MakeLedgerHarness } from './ledger/harness.ts';
 import { describeHistories } from './ledger/histories.ts';
+import { describeLife } from './ledger/life.ts';
 import { describeLists } from './ledger/lists.ts';
 import { describeOwnership } from './ledger/ownership.ts';
 import { describePast } from './ledger/past.ts';
@@ -27,6 +28,7 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeToolCalls(makeHarness);
     describeUnfinished(makeHarness);
     describeLists(makeHarness);
+    describeLife(makeHarness);
     describePast(makeHarness);
     describeHistories(makeHarness);
   });

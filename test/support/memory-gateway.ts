@@ -22,6 +22,8 @@ import type { ModelLimits } from '../../src/core/ports/model-catalog.ts';
 import type { ModelRequest } from '../../src/core/ports/model-provider.ts';
 import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
 import type { CreateSession, CreateSessionInput } from '../../src/core/use-cases/create-session.ts';
+import { makeEditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
+import type { EditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import type { Gateway, GatewayDependencies } from '../../src/core/use-cases/gateway.ts';
 import type { FatalCause } from '../../src/core/use-cases/session-actor.ts';
@@ -80,6 +82,7 @@ export class MemoryGateway {
   readonly gateway: Gateway;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly editPrompt: EditPrompt;
 
   private constructor(parts: Made, options: MemoryGatewayOptions) {
     const { store, ledger, ownership, model, clock } = parts;
@@ -137,6 +140,7 @@ export class MemoryGateway {
       // A toolset of these tests is what it stands for.
       toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
     });
+    this.editPrompt = makeEditPrompt({ sessions, digest: readableDigest });
     this.submitPrompt = makeSubmitPrompt({ sessions, digest: readableDigest, ids });
   }
 

@@ -10,6 +10,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     sessions: core.sessions,
     createSession: core.createSession,
     submitPrompt: core.submitPrompt,
+    editPrompt: core.editPrompt,
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
@@ -31,6 +32,10 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     limits: defaultConnectionLimits,
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
+    checkModel: ({ provider, model, baseUrl }) => ({
+      target: { provider: provider ?? 'custom', model: model ?? 'test-model', baseUrl },
+      problems: [],
+    }),
     ...overrides,
   };
 }

@@ -11,11 +11,13 @@ export interface SessionQueries {
   /** The principal's sessions, the one that was created last first. `before` is the `next` of the page before. */
   listSessions(page: {
     readonly principalId: string;
+    /** Only those that are archived, or that are not; null: all. Deleted ones are never among them. */
+    readonly archived: boolean | null;
     readonly limit: number;
     readonly before: string | null;
   }): Promise<SessionPage>;
 
-  /** One row for a session, or null. Takes the session's own id. */
+  /** One row for a session, or null, also when it was deleted. Takes the session's own id. */
   findSession(sessionId: string): Promise<SessionSummary | null>;
 
   /** The session's admissions with their payloads, in queue order; `open` ones only unless `all` is asked for. */
@@ -39,7 +41,7 @@ export interface SessionQueries {
 
   /**
    * The durable events with a sequence number greater than `afterSeq`, in order. A `message.appended` brings its
-   * message with its content, as it is stored.
+   * message with its content, as it is stored. Of a deleted session only the last event is left.
    */
   events(page: { readonly sessionId: string; readonly afterSeq: number; readonly limit: number }): Promise<EventPage>;
 
@@ -55,6 +57,8 @@ export interface SessionSummary {
   readonly tipId: string;
   readonly profile: SessionProfile;
   readonly revision: number;
+  readonly archived: boolean;
+  readonly pinned: boolean;
   readonly executionGeneration: number;
   readonly transcripts: number;
   readonly compressions: number;

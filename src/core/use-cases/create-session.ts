@@ -59,6 +59,7 @@ export function makeCreateSession(deps: {
       systemPrompt: input.systemPrompt,
       systemPromptTokens: input.systemPrompt === null ? 0 : ((await tokens.count([input.systemPrompt]))[0] ?? 0),
       ...toolsFor(input),
+      forkedFrom: null,
       startedAt: clock.now(),
     };
     const sent = await sessions.send(sessionId, { kind: 'create', profile });

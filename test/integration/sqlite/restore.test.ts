@@ -20,6 +20,7 @@ import { copyStore } from '../../../src/adapters/outbound/sqlite/store-copy.ts';
 import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import type { StoreOpenErrorKind } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import { zeroFirstLeafOf } from './damage.ts';
+import { undoMigrations } from './undo-migrations.ts';
 import { WorkingStore, aKilledStore, markIn, storeFiles } from './killed-store.ts';
 import { ownerOf } from './prompts.ts';
 import { temporaryHome } from './temporary-home.ts';
@@ -97,9 +98,7 @@ describe('a backup that is restored', () => {
   test('of an earlier schema is brought to this one', async () => {
     const { home, backup } = await aDamagedHomeWithBackup();
     const old = new Database(backup);
-    old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
-    );
+    old.exec(undoMigrations);
     old.close();
 
     await restoreBackup(backup, { home, newStoreId, at });

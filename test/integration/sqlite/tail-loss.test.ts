@@ -16,6 +16,7 @@ import { copyStore } from '../../../src/adapters/outbound/sqlite/store-copy.ts';
 import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import type { StoreOpenErrorKind } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
 import { WorkingStore, aKilledStore, commitsIn, markIn, removeLog, storeFiles } from './killed-store.ts';
+import { undoMigrations } from './undo-migrations.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /* Faults F32 to F36 and F43: files that SQLite takes for a sound store, from which acknowledged work is missing. */
@@ -260,9 +261,7 @@ describe('a store without a mark', () => {
     await store.storage.close();
     rmSync(join(store.home, 'state.hwm'));
     const old = new Database(store.path);
-    old.exec(
-      'ALTER TABLE runtime_epoch DROP COLUMN commits; ALTER TABLE runtime_epoch DROP COLUMN events; PRAGMA user_version = 1',
-    );
+    old.exec(undoMigrations);
     old.close();
 
     const { db, storeId } = openStore({ home: store.home, newStoreId: 'store-2' });

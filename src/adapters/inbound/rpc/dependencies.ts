@@ -1,4 +1,5 @@
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
@@ -8,6 +9,7 @@ import type { Backups } from '../../../core/ports/backups.ts';
 import type { Clock } from '../../../core/ports/clock.ts';
 import type { EventHub } from '../../../core/ports/event-hub.ts';
 import type { IdSource } from '../../../core/ports/id-source.ts';
+import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import type { Logger } from '../../../core/ports/logger.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
 import type { GatewayPhase } from '../../../core/use-cases/gateway-status.ts';
@@ -20,6 +22,7 @@ export interface RpcDependencies {
   readonly sessions: Sessions;
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
+  readonly editPrompt: EditPrompt;
   readonly readSnapshot: ReadSnapshot;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;
@@ -40,7 +43,21 @@ export interface RpcDependencies {
    * an unknown toolset. The paths are those of `session.create`.
    */
   readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
+  /** The same for the model that a session is to use from now on. */
+  readonly checkModel: (choice: ModelChoice) => CheckedModel;
 }
+
+/** A model as a client names it. Each null takes the configured default. */
+export interface ModelChoice {
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly baseUrl: string | null;
+}
+
+/** The model that a choice stands for, or why the configuration has none. */
+export type CheckedModel =
+  | { readonly target: ModelTarget; readonly problems: readonly [] }
+  | { readonly target: undefined; readonly problems: readonly FieldProblem[] };
 
 export interface GatewayIdentity {
   readonly version: string;

@@ -25,6 +25,7 @@ const wireReasons = {
   turn_over: 'turn_over',
   queue_full: 'queue_full',
   draining: 'draining',
+  session_busy: 'session_busy',
   not_claimable: 'internal',
   stop_requested: 'internal',
   tip_moved: 'internal',
@@ -81,6 +82,7 @@ function detailsOf(refusal: Refusal): ErrorDetails {
     case 'queue_full':
       return { limit: refusal.limit, retry_after_ms: retryAfterMs };
     case 'draining':
+    case 'session_busy':
       return { retry_after_ms: retryAfterMs };
     case 'not_claimable':
     case 'stop_requested':

@@ -2,7 +2,7 @@ import { blockersOf } from '../../../core/domain/session/state.ts';
 import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
-import { createInputFromWire } from './from-wire.ts';
+import { changesFromWire, createInputFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
@@ -46,9 +46,27 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       });
     },
 
-    'session.list': async ({ limit, cursor }, { principal }) => {
-      const page = await queries.listSessions({ principalId: principal.principalId, limit, before: cursor ?? null });
+    'session.list': async ({ archived, limit, cursor }, { principal }) => {
+      const page = await queries.listSessions({
+        principalId: principal.principalId,
+        archived: archived === 'include' ? null : archived === 'only',
+        limit,
+        before: cursor ?? null,
+      });
       return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
+    },
+
+    'session.update': async (params, { principal }) => {
+      const { changes, problems } = changesFromWire(params, deps.checkModel);
+      if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
+      const { session_id, revision = null } = params;
+      const sent = await sessions.send(session_id, { kind: 'update', changes, revision, by: principal.principalId });
+      return answerOf(sent, (reply) => ({ session_id, revision: reply.revision }));
+    },
+
+    'session.delete': async ({ session_id }, { principal }) => {
+      const sent = await sessions.send(session_id, { kind: 'delete', by: principal.principalId });
+      return answerOf(sent, ({ deletedAt }) => ({ session_id, deleted_at: deletedAt }));
     },
 
     'session.interrupt': async ({ session_id, execution_generation }, { principal }) => {

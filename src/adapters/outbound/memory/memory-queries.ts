@@ -21,8 +21,16 @@ export class MemoryQueries implements SessionQueries {
     this.#store = store;
   }
 
-  async listSessions(page: { principalId: string; limit: number; before: string | null }): Promise<SessionPage> {
-    const own = this.#store.states().filter((state) => state.profile.principalId === page.principalId);
+  async listSessions(page: {
+    principalId: string;
+    archived: boolean | null;
+    limit: number;
+    before: string | null;
+  }): Promise<SessionPage> {
+    const own = this.#store
+      .states()
+      .filter((state) => state.profile.principalId === page.principalId && state.deletedAt === null)
+      .filter((state) => page.archived === null || state.archived === page.archived);
     const newestFirst = own.toReversed();
     const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
     const rest = newestFirst.slice(from);
@@ -32,7 +40,7 @@ export class MemoryQueries implements SessionQueries {
 
   async findSession(sessionId: string): Promise<SessionSummary | null> {
     const state = this.#store.load(sessionId);
-    return state === null ? null : this.#summary(state);
+    return state === null || state.deletedAt !== null ? null : this.#summary(state);
   }
 
   async listAdmissions(page: {
@@ -85,13 +93,15 @@ export class MemoryQueries implements SessionQueries {
   }
 
   #summary(state: SessionState): SessionSummary {
-    const { sessionId, profile, revision, executionGeneration, lineage } = state;
+    const { sessionId, profile, revision, archived, pinned, executionGeneration, lineage } = state;
     const withStatus = (status: AdmissionStatus): number => state.open.filter((open) => open.status === status).length;
     return {
       sessionId,
       tipId: lineage.tipId,
       profile,
       revision,
+      archived,
+      pinned,
       executionGeneration,
       transcripts: lineage.length,
       compressions: lineage.compressions,

@@ -71,7 +71,9 @@ export class MemoryStore {
 
   /** At most `limit` events of a session after `afterSeq`, in their stored form. */
   events(sessionId: string, afterSeq = 0, limit = Infinity): readonly SessionEvent[] {
-    return Object.freeze((this.#tables.events.get(sessionId) ?? []).slice(afterSeq, afterSeq + limit));
+    const log = this.#tables.events.get(sessionId) ?? [];
+    const from = Math.max(0, afterSeq + 1 - (log[0]?.seq ?? 1));
+    return Object.freeze(log.slice(from, from + limit));
   }
 
   transcript(transcriptId: string): TranscriptRow | null {
@@ -137,7 +139,7 @@ export class MemoryStore {
   #commit({ sessionId, events }: AppendRequest): AppendResult {
     const undo = new UndoLog();
     try {
-      const log = this.#tables.events.get(sessionId) ?? [];
+      let log = this.#tables.events.get(sessionId) ?? [];
       undo.put(this.#tables.events, sessionId, log);
       for (const event of events) {
         const before = this.load(sessionId);
@@ -145,6 +147,7 @@ export class MemoryStore {
         const after = frozenCopy(evolve(before, stored));
         projectEvent(this.#tables, undo, { event, before, after });
         undo.put(this.#tables.states, sessionId, after);
+        if (event.type === 'session.deleted') undo.put(this.#tables.events, sessionId, (log = []));
         undo.push(log, stored);
       }
       return { kind: 'committed' };

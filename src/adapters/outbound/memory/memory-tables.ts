@@ -12,7 +12,7 @@ export interface MemoryTables {
 
   /** By session id, oldest session first. */
   readonly states: Map<string, SessionState>;
-  /** By session id; the event with sequence number n is at index n − 1. */
+  /** By session id, gapless from 1; of a deleted session only the last one is left. */
   readonly events: Map<string, SessionEvent[]>;
   /** By session id, then admission id; settled ones stay for ever. */
   readonly admissions: Map<string, Map<string, Admission>>;

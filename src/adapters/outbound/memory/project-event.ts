@@ -37,14 +37,20 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
       return createSession(tables, undo, event);
     case 'admission.queued':
       return queueAdmission(tables, undo, event);
+    case 'admission.edited':
+      return editPayload(tables, undo, event);
+    case 'session.deleted':
+      return deleteContent(tables, undo, after);
     case 'message.appended':
       return insertMessage(tables, undo, after.lineage.tipId, withContent(event.message));
     case 'turn.settled':
       return deactivate(tables, undo, event.hidden);
     case 'compression.completed':
       return compress(tables, undo, event);
+    case 'session.updated':
     case 'session.held':
     case 'session.released':
+    case 'admission.moved':
     case 'admission.cancelled':
     case 'admission.requeued':
     case 'turn.started':
@@ -82,6 +88,22 @@ function queueAdmission(tables: MemoryTables, undo: UndoLog, event: EventOf<'adm
   const payload = event.payload ?? tables.payloads.get(event.payloadFrom ?? '')?.payload;
   invariant(payload !== undefined, 'an admission comes with its payload');
   undo.put(tables.payloads, admissionId, frozenCopy({ payload, payloadDigest }));
+}
+
+function editPayload(tables: MemoryTables, undo: UndoLog, event: EventOf<'admission.edited'>): void {
+  const { admissionId, payload, payloadDigest } = event;
+  invariant(payload !== undefined && admissionId !== null, 'an edit comes with its payload');
+  undo.put(tables.payloads, admissionId, frozenCopy({ payload, payloadDigest }));
+}
+
+/** Leaves identities and outcomes. The events that are gone are taken out of the log with the append. */
+function deleteContent(tables: MemoryTables, undo: UndoLog, { sessionId }: SessionState): void {
+  for (const row of tables.transcripts.values()) {
+    if (row.sessionId !== sessionId) continue;
+    for (const id of rowsOf(tables, row.id).keys()) undo.delete(tables.transcriptByMessage, id);
+    undo.put(tables.messages, row.id, new Map());
+  }
+  for (const admissionId of tables.admissions.get(sessionId)?.keys() ?? []) undo.delete(tables.payloads, admissionId);
 }
 
 function compress(tables: MemoryTables, undo: UndoLog, event: EventOf<'compression.completed'>): void {

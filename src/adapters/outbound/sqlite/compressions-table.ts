@@ -9,6 +9,7 @@ export class CompressionsTable {
   readonly #begin: Database.Statement<[BeginFields]>;
   readonly #complete: Database.Statement<[CompleteFields]>;
   readonly #fail: Database.Statement<[FailFields]>;
+  readonly #delete: Database.Statement<[string]>;
 
   constructor(db: Database.Database) {
     this.#begin = db.prepare(
@@ -24,6 +25,7 @@ export class CompressionsTable {
     this.#fail = db.prepare(
       `UPDATE compressions SET status = 'failed', failure = @failure, usage = @usage, ended_at = @at WHERE id = @id`,
     );
+    this.#delete = db.prepare('DELETE FROM compressions WHERE session_id = ?');
   }
 
   begin(event: EventOf<'compression.started'>, tipId: string): void {
@@ -58,6 +60,10 @@ export class CompressionsTable {
       usage: toJson(event.usage),
       at: event.at,
     });
+  }
+
+  delete(sessionId: string): void {
+    this.#delete.run(sessionId);
   }
 }
 

@@ -30,6 +30,8 @@ export class EventsTable {
   readonly #tables: EventTables;
   readonly #insert: Database.Statement<[EventRow]>;
   readonly #after: Database.Statement<[string, number, number], EventRow>;
+  readonly #messages: Database.Statement<[string], EventRow>;
+  readonly #delete: Database.Statement<[string]>;
   readonly #lastSeq: Database.Statement<[string], number | null>;
 
   constructor(db: Database.Database, tables: EventTables) {
@@ -39,6 +41,10 @@ export class EventsTable {
        VALUES (@session_id, @seq, @type, @at, @epoch, @admission_id, @execution_generation, @payload)`,
     );
     this.#after = db.prepare('SELECT * FROM session_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?');
+    this.#messages = db.prepare(
+      `SELECT * FROM session_events WHERE session_id = ? AND type IN ('message.appended', 'compression.completed')`,
+    );
+    this.#delete = db.prepare('DELETE FROM session_events WHERE session_id = ?');
     this.#lastSeq = db
       .prepare<[string], number | null>('SELECT max(seq) FROM session_events WHERE session_id = ?')
       .pluck();
@@ -46,6 +52,16 @@ export class EventsTable {
 
   insert(event: SessionEvent): void {
     this.#insert.run(eventToRow(event));
+  }
+
+  /** Every message that the session ever had, in any transcript, active or not. */
+  messagesOf(sessionId: string): readonly number[] {
+    return this.#messages.all(sessionId).flatMap((row) => messagesIn(bodyFromRow(row)));
+  }
+
+  /** Removes the events of a session and says how many there were. */
+  delete(sessionId: string): number {
+    return this.#delete.run(sessionId).changes;
   }
 
   /** 0 for a session that doesn't exist. */
@@ -64,7 +80,7 @@ export class EventsTable {
   ): readonly SessionEvent[] {
     const rows = this.#after.all(sessionId, afterSeq, options.limit);
     const bodies = rows.map(bodyFromRow);
-    const messages = this.#messagesOf(bodies, options.content);
+    const messages = this.#contentOf(bodies, options.content);
     const admissions = this.#tables.admissions.byIds(queuedIn(rows));
     const messageById = new Map(messages.map((message) => [message.id, message]));
     const admissionById = new Map(admissions.map((admission) => [admission.admissionId, admission]));
@@ -76,7 +92,7 @@ export class EventsTable {
     return rows.map((row, index) => fromStored(headerFromRow(row), found(bodies[index], 'body'), sources));
   }
 
-  #messagesOf(bodies: readonly StoredBody[], content: boolean): readonly (Message | MessageMeta)[] {
+  #contentOf(bodies: readonly StoredBody[], content: boolean): readonly (Message | MessageMeta)[] {
     const whole = (body: StoredBody): boolean => content && body.type === 'message.appended';
     return [
       ...this.#tables.messages.byIds(bodies.filter(whole).flatMap(messagesIn)),

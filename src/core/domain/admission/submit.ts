@@ -26,7 +26,8 @@ export function decideSubmit(
     if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
     return accepted([], (after) => receiptOf(after, known, true));
   }
-  const refusal = whyNot(state, context);
+  const refusal: Refusal | null =
+    state.deletedAt === null ? whyNot(state, context) : { reason: 'not_found', what: 'session' };
   if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
   const admission = newAdmission(state.sessionId, command, context);
   const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });

@@ -11,6 +11,7 @@ import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Message, MessageMeta } from '../transcript/message.ts';
 import type { Hold, SessionProfile } from './state.ts';
+import type { SessionChanges } from './update.ts';
 
 /** A row of the tip that a compression carries over as a copy. */
 export interface CarriedMessage {
@@ -56,6 +57,16 @@ export type SessionEventBody =
       readonly payload?: PromptPayload;
       readonly payloadFrom?: string;
     }
+  | { readonly type: 'session.updated'; readonly changes: SessionChanges; readonly by: string }
+  /** The last event of a session. With it everything that a person or a model wrote is gone, older events included. */
+  | { readonly type: 'session.deleted'; readonly by: string }
+  | {
+      readonly type: 'admission.edited';
+      /** Absent for an event that was read back. */
+      readonly payload?: PromptPayload;
+      readonly payloadDigest: string;
+    }
+  | { readonly type: 'admission.moved'; readonly position: number }
   | { readonly type: 'admission.cancelled' }
   | { readonly type: 'admission.requeued'; readonly requeueCount: number }
   | { readonly type: 'turn.started' }

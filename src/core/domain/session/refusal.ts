@@ -14,6 +14,7 @@ export type Refusal =
   | { readonly reason: 'turn_over'; readonly executionGeneration: number }
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
+  | { readonly reason: 'session_busy' }
   | { readonly reason: 'draining' }
   | { readonly reason: 'stop_requested' }
   | { readonly reason: 'tip_moved' }
