@@ -22,6 +22,9 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       createSession,
       submitPrompt,
       editPrompt,
+      forkSession,
+      exportSession,
+      ledger,
       subscribe,
       queries,
       hub,
@@ -41,6 +44,12 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         createSession,
         submitPrompt,
         editPrompt,
+        forkSession,
+        exportSession,
+        readPrompt: async (sessionId, admissionId) => {
+          const admission = await ledger.findAdmission(sessionId, { admissionId });
+          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload.text;
+        },
         subscribe,
         queries,
         hub,
@@ -64,6 +73,9 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.createSession,
       tokens.submitPrompt,
       tokens.editPrompt,
+      tokens.forkSession,
+      tokens.exportSession,
+      tokens.ledger,
       tokens.subscribe,
       tokens.queries,
       tokens.hub,

@@ -36,7 +36,11 @@ export const errors = {
 
   unauthorized: { code: 1001, retryable: false, summary: 'The token is missing or wrong.' },
   forbidden: { code: 1002, retryable: false, summary: 'The caller lacks the scope that the method needs.' },
-  not_found: { code: 1003, retryable: false, summary: 'There is no such session or admission; `what` says which.' },
+  not_found: {
+    code: 1003,
+    retryable: false,
+    summary: 'There is no such session, admission or message; `what` says which.',
+  },
 
   admission_conflict: {
     code: 1101,
@@ -146,7 +150,7 @@ export const errorData = z.strictObject({
   revision: revision.optional(),
   execution_generation: generation.optional(),
   session_id: id.optional(),
-  what: z.enum(['session', 'admission']).optional(),
+  what: z.enum(['session', 'admission', 'message']).optional(),
   limit: count.optional(),
   outcome_unknown: z.boolean().optional().describe('True: the call may or may not have taken effect.'),
   incident: id.optional(),

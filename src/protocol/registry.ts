@@ -1,5 +1,13 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
+import {
+  sessionContent,
+  sessionExport,
+  sessionFork,
+  sessionHistory,
+  sessionLineage,
+  sessionSearch,
+} from './history.ts';
 import type { MethodDefinition } from './method.ts';
 import {
   promptCancel,
@@ -31,6 +39,12 @@ export const methods = [
   sessionResume,
   sessionGet,
   sessionList,
+  sessionHistory,
+  sessionContent,
+  sessionLineage,
+  sessionSearch,
+  sessionFork,
+  sessionExport,
   sessionUpdate,
   sessionDelete,
   sessionInterrupt,

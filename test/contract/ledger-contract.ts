@@ -3,6 +3,7 @@ import { describeAdmissions } from './ledger/admissions.ts';
 import { describeAppends } from './ledger/appends.ts';
 import type { MakeLedgerHarness } from './ledger/harness.ts';
 import { describeHistories } from './ledger/histories.ts';
+import { describeHistory } from './ledger/history.ts';
 import { describeLife } from './ledger/life.ts';
 import { describeLists } from './ledger/lists.ts';
 import { describeOwnership } from './ledger/ownership.ts';
@@ -29,6 +30,7 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeUnfinished(makeHarness);
     describeLists(makeHarness);
     describeLife(makeHarness);
+    describeHistory(makeHarness);
     describePast(makeHarness);
     describeHistories(makeHarness);
   });

@@ -24,6 +24,8 @@ import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
 import type { CreateSession, CreateSessionInput } from '../../src/core/use-cases/create-session.ts';
 import { makeEditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
 import type { EditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
+import { makeForkSession } from '../../src/core/use-cases/fork-session.ts';
+import type { ForkSession } from '../../src/core/use-cases/fork-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import type { Gateway, GatewayDependencies } from '../../src/core/use-cases/gateway.ts';
 import type { FatalCause } from '../../src/core/use-cases/session-actor.ts';
@@ -83,6 +85,7 @@ export class MemoryGateway {
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
   readonly editPrompt: EditPrompt;
+  readonly forkSession: ForkSession;
 
   private constructor(parts: Made, options: MemoryGatewayOptions) {
     const { store, ledger, ownership, model, clock } = parts;
@@ -139,6 +142,14 @@ export class MemoryGateway {
       defaultTarget,
       // A toolset of these tests is what it stands for.
       toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
+    });
+    this.forkSession = makeForkSession({
+      sessions,
+      ledger,
+      queries: this.queries,
+      digest: readableDigest,
+      ids,
+      clock,
     });
     this.editPrompt = makeEditPrompt({ sessions, digest: readableDigest });
     this.submitPrompt = makeSubmitPrompt({ sessions, digest: readableDigest, ids });

@@ -1,5 +1,6 @@
 import { CountingIds } from '../../src/adapters/outbound/memory/counting-ids.ts';
 import type { RpcDependencies } from '../../src/adapters/inbound/rpc/dependencies.ts';
+import { makeExportSession } from '../../src/core/use-cases/export-session.ts';
 import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
 import { defaultConnectionLimits } from '../../src/protocol/limits.ts';
 import type { MemoryGateway } from './memory-gateway.ts';
@@ -11,6 +12,12 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     createSession: core.createSession,
     submitPrompt: core.submitPrompt,
     editPrompt: core.editPrompt,
+    forkSession: core.forkSession,
+    exportSession: makeExportSession({
+      queries: core.queries,
+      maskSecrets: (text) => text.replaceAll('hunter2!', '…'),
+    }),
+    readPrompt: async (_sessionId, admissionId) => core.store.payload(admissionId)?.payload.text,
     readSnapshot: core.gateway.readSnapshot,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },

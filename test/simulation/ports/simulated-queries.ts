@@ -18,6 +18,12 @@ export function simulatedQueries(deps: {
     listAdmissions: (page) => twoEvents(`list admissions ${page.sessionId}`, () => queries.listAdmissions(page)),
     messagesBefore: (page) => twoEvents(`messages of ${page.transcriptId}`, () => queries.messagesBefore(page)),
     events: (page) => twoEvents(`events ${page.sessionId} ${page.afterSeq}`, () => queries.events(page)),
+    history: (page) => twoEvents(`history ${page.sessionId}`, () => queries.history(page)),
+    lineage: (sessionId) => twoEvents(`lineage ${sessionId}`, () => queries.lineage(sessionId)),
+    transcriptEvents: (page) =>
+      twoEvents(`transcript events ${page.sessionId} ${page.afterSeq}`, () => queries.transcriptEvents(page)),
+    messages: (of) => twoEvents(`messages ${of.sessionId}`, () => queries.messages(of)),
+    search: (query) => twoEvents('search', () => queries.search(query)),
     counts: () => twoEvents('counts', () => queries.counts()),
     unknownAdmissions: (limit) => twoEvents('unknown admissions', () => queries.unknownAdmissions(limit)),
   };

@@ -1,5 +1,7 @@
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
+import type { ExportSession } from '../../../core/use-cases/export-session.ts';
+import type { ForkSession } from '../../../core/use-cases/fork-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
@@ -23,6 +25,10 @@ export interface RpcDependencies {
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
   readonly editPrompt: EditPrompt;
+  readonly forkSession: ForkSession;
+  readonly exportSession: ExportSession;
+  /** The text of a prompt of the session, or undefined when there is none. */
+  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<string | undefined>;
   readonly readSnapshot: ReadSnapshot;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;

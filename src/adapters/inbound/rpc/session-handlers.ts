@@ -6,9 +6,13 @@ import { changesFromWire, createInputFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
+import { makeHistoryHandlers } from './history-handlers.ts';
 import { makeSessionEventHandlers } from './session-event-handlers.ts';
 import type { Reservation } from './subscriptions.ts';
 import type { WireSnapshot } from '../../../protocol/snapshot.ts';
+
+/** How many of a fork's messages its answer shows. */
+const forkPageSize = 200;
 
 const noSuchSession = (): Answer<never> =>
   failed('not_found', { what: 'session', message: 'There is no such session.' });
@@ -18,6 +22,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
   const { sessions, queries } = deps;
   return {
     ...makeSessionEventHandlers(deps),
+    ...makeHistoryHandlers(deps),
 
     'session.create': async (params, call) => {
       const input = createInputFromWire(params, call.principal.principalId);
@@ -54,6 +59,20 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
         before: cursor ?? null,
       });
       return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
+    },
+
+    'session.fork': async (params, call) => {
+      const sent = await deps.forkSession({
+        principalId: call.principal.principalId,
+        requestId: params.request_id ?? null,
+        sessionId: params.session_id,
+        messageId: params.message_id,
+        title: params.title ?? null,
+      });
+      if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
+      const { sessionId, created } = sent.reply;
+      const answer = await open(sessionId, { messageLimit: forkPageSize, before: null }, call);
+      return answer.kind === 'error' ? answer : result({ ...answer.result, created });
     },
 
     'session.update': async (params, { principal }) => {

@@ -1,16 +1,24 @@
 import type { Admission, AdmissionStatus } from '../../../core/domain/admission/admission.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
+import { holdsAll, wordsOf } from '../../../core/domain/search/terms.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type {
   AdmissionPage,
   AdmissionWithPayload,
   EventPage,
+  HistoryEntry,
+  HistoryPage,
+  Lineage,
   MessagePage,
+  SearchPage,
   SessionPage,
   SessionQueries,
   SessionSummary,
   StoreCounts,
 } from '../../../core/ports/session-queries.ts';
+import { maxHistoryPageCharacters } from '../../../core/ports/session-queries.ts';
+import type { Message } from '../../../core/domain/transcript/message.ts';
+import { charactersOf, lineageFrom, resultOf } from './memory-history.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 /** Reads the store that a `MemoryLedger` writes. */
@@ -75,6 +83,71 @@ export class MemoryQueries implements SessionQueries {
     return { events: stored.map((event) => this.#withMessage(event)), lastSeq };
   }
 
+  async history(page: {
+    sessionId: string;
+    before: number | null;
+    after: number | null;
+    limit: number;
+  }): Promise<HistoryPage> {
+    const { sessionId, before, after, limit } = page;
+    const isForward = after !== null && before === null;
+    const range = this.#store
+      .events(sessionId)
+      .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Infinity))
+      .flatMap((event) => this.#entry(event) ?? []);
+    const inDirection = isForward ? range : range.toReversed();
+    let characters = 0;
+    const end = inDirection.findIndex((entry, index) => {
+      characters += charactersOf(entry);
+      return index > 0 && characters > maxHistoryPageCharacters;
+    });
+    const entries = inDirection.slice(0, Math.min(limit, end < 0 ? limit : end));
+    return { entries: isForward ? entries : entries.toReversed(), more: entries.length < range.length };
+  }
+
+  async lineage(sessionId: string): Promise<Lineage> {
+    return lineageFrom(this.#store, sessionId);
+  }
+
+  async transcriptEvents(page: {
+    sessionId: string;
+    afterSeq: number;
+    limit: number;
+  }): Promise<readonly SessionEvent[]> {
+    const changing = this.#store
+      .events(page.sessionId, page.afterSeq)
+      .filter(({ type }) => changesTranscript.has(type));
+    return changing.slice(0, page.limit);
+  }
+
+  async messages({ sessionId, ids }: { sessionId: string; ids: readonly number[] }): Promise<readonly Message[]> {
+    const own = ids.filter((id) => this.#store.messageRow(id)?.sessionId === sessionId);
+    return own.toSorted((a, b) => a - b).flatMap((id) => this.#store.message(id) ?? []);
+  }
+
+  async search(query: Parameters<SessionQueries['search']>[0]): Promise<SearchPage> {
+    const { principalId, sessionId, terms, before, limit } = query;
+    if (terms.phrases.length === 0) return { hits: [], next: null, behind: false };
+    const states = this.#store
+      .states()
+      .filter(
+        (state) => state.profile.principalId === principalId && (sessionId ?? state.sessionId) === state.sessionId,
+      );
+    const hits = states
+      .flatMap((state) => this.#store.messageRows(state.sessionId).map((row) => ({ state, ...row })))
+      .filter(({ message }) => message.id === message.originId && message.kind !== 'summary')
+      .filter(({ message }) => message.id < (before ?? Infinity) && holdsAll(wordsOf(message.text), terms))
+      .sort((a, b) => b.message.id - a.message.id)
+      .map(({ state, transcriptId, message }) => ({
+        sessionId: state.sessionId,
+        title: state.profile.title,
+        transcriptId,
+        message,
+      }));
+    const page = hits.slice(0, limit);
+    return { hits: page, next: hits.length > limit ? (page.at(-1)?.message.id ?? null) : null, behind: false };
+  }
+
   async counts(): Promise<StoreCounts> {
     const states = this.#store.states();
     const admissions: Record<AdmissionStatus, number> = { queued: 0, started: 0, unknown: 0, terminal: 0 };
@@ -90,6 +163,31 @@ export class MemoryQueries implements SessionQueries {
       .filter((admission) => admission.status === 'unknown');
     const oldestFirst = unknown.sort((a, b) => a.seq - b.seq);
     return oldestFirst.slice(0, limit).map((admission) => this.#withPayload(admission));
+  }
+
+  #entry(event: SessionEvent): HistoryEntry | null {
+    const { seq, at } = event;
+    switch (event.type) {
+      case 'message.appended': {
+        const row = this.#store.messageRow(event.message.id);
+        if (row === null) return null;
+        const { transcriptId, active, message } = row;
+        return { kind: 'message', seq, at, transcriptId, active, message };
+      }
+      case 'compression.completed': {
+        const summary = this.#store.message(event.summary.id);
+        return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
+      }
+      case 'admission.cancelled':
+      case 'turn.settled':
+      case 'turn.resolved': {
+        const admission = this.#store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
+        if (admission === null || admission.promptMessageId !== null) return null;
+        return { kind: 'prompt', seq, at, ...this.#withPayload(admission) };
+      }
+      default:
+        return null;
+    }
   }
 
   #summary(state: SessionState): SessionSummary {
@@ -124,6 +222,12 @@ export class MemoryQueries implements SessionQueries {
     return { ...event, message: this.#store.message(event.message.id) ?? event.message };
   }
 }
+
+const changesTranscript: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'message.appended',
+  'compression.completed',
+  'turn.settled',
+]);
 
 /** Where the page after this session starts; past the end when there is no such session. */
 function afterIndexOf(states: readonly SessionState[], sessionId: string): number {

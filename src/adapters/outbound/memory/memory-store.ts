@@ -14,7 +14,7 @@ import type {
 } from '../../../core/ports/ledger.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { cloneTables, compositeKey, emptyTables } from './memory-tables.ts';
-import type { MemoryTables, TranscriptRow } from './memory-tables.ts';
+import type { MemoryTables, MessageRow, TranscriptRow } from './memory-tables.ts';
 import { projectEvent } from './project-event.ts';
 import { storedForm } from './stored-form.ts';
 import { UndoLog } from './undo-log.ts';
@@ -93,6 +93,30 @@ export class MemoryStore {
     return this.#tables.messages.get(transcriptId)?.get(id)?.message ?? null;
   }
 
+  /** A message with what its row says of it. */
+  messageRow(id: number): StoredMessage | null {
+    const transcriptId = this.#tables.transcriptByMessage.get(id) ?? '';
+    const row = this.#tables.messages.get(transcriptId)?.get(id);
+    const sessionId = this.#tables.transcripts.get(transcriptId)?.sessionId;
+    return row === undefined || sessionId === undefined ? null : { ...row, transcriptId, sessionId };
+  }
+
+  /** Every message of a session, in any transcript. */
+  messageRows(sessionId: string): readonly StoredMessage[] {
+    return this.transcriptsOf(sessionId).flatMap(({ id: transcriptId }) =>
+      [...(this.#tables.messages.get(transcriptId)?.values() ?? [])].map((row) => ({
+        ...row,
+        transcriptId,
+        sessionId,
+      })),
+    );
+  }
+
+  /** Root first. */
+  transcriptsOf(sessionId: string): readonly TranscriptRow[] {
+    return [...this.#tables.transcripts.values()].filter((row) => row.sessionId === sessionId);
+  }
+
   /** Every admission that a session ever had, oldest first. */
   admissions(sessionId: string): readonly Admission[] {
     return [...(this.#tables.admissions.get(sessionId)?.values() ?? [])];
@@ -163,6 +187,11 @@ export class MemoryStore {
   ): string | undefined {
     return this.#tables.admissionByInput.get(compositeKey(key.principalId, sessionId, key.inputId));
   }
+}
+
+export interface StoredMessage extends MessageRow {
+  readonly transcriptId: string;
+  readonly sessionId: string;
 }
 
 function assertGapless({ sessionId, expectedSeq, events }: AppendRequest): void {

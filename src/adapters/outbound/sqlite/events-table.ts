@@ -31,6 +31,7 @@ export class EventsTable {
   readonly #insert: Database.Statement<[EventRow]>;
   readonly #after: Database.Statement<[string, number, number], EventRow>;
   readonly #messages: Database.Statement<[string], EventRow>;
+  readonly #changing: Database.Statement<[string, number, number], EventRow>;
   readonly #delete: Database.Statement<[string]>;
   readonly #lastSeq: Database.Statement<[string], number | null>;
 
@@ -43,6 +44,10 @@ export class EventsTable {
     this.#after = db.prepare('SELECT * FROM session_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?');
     this.#messages = db.prepare(
       `SELECT * FROM session_events WHERE session_id = ? AND type IN ('message.appended', 'compression.completed')`,
+    );
+    this.#changing = db.prepare(
+      `SELECT * FROM session_events WHERE session_id = ? AND seq > ?
+         AND type IN ('message.appended', 'compression.completed', 'turn.settled') ORDER BY seq LIMIT ?`,
     );
     this.#delete = db.prepare('DELETE FROM session_events WHERE session_id = ?');
     this.#lastSeq = db
@@ -64,6 +69,11 @@ export class EventsTable {
     return this.#delete.run(sessionId).changes;
   }
 
+  /** The events that change a transcript, without content. */
+  ofTranscripts(sessionId: string, afterSeq: number, limit: number): readonly SessionEvent[] {
+    return this.#complete(sessionId, this.#changing.all(sessionId, afterSeq, limit), false);
+  }
+
   /** 0 for a session that doesn't exist. */
   lastSeq(sessionId: string): number {
     return this.#lastSeq.get(sessionId) ?? 0;
@@ -78,9 +88,12 @@ export class EventsTable {
     afterSeq: number,
     options: { readonly limit: number; readonly content: boolean },
   ): readonly SessionEvent[] {
-    const rows = this.#after.all(sessionId, afterSeq, options.limit);
+    return this.#complete(sessionId, this.#after.all(sessionId, afterSeq, options.limit), options.content);
+  }
+
+  #complete(sessionId: string, rows: readonly EventRow[], content: boolean): readonly SessionEvent[] {
     const bodies = rows.map(bodyFromRow);
-    const messages = this.#contentOf(bodies, options.content);
+    const messages = this.#contentOf(bodies, content);
     const admissions = this.#tables.admissions.byIds(queuedIn(rows));
     const messageById = new Map(messages.map((message) => [message.id, message]));
     const admissionById = new Map(admissions.map((admission) => [admission.admissionId, admission]));

@@ -188,7 +188,7 @@ function compressed(state: SessionState, event: EventOf<'compression.completed'>
   };
 }
 
-function messagesAfter(before: readonly MessageMeta[], result: CompressionResult): readonly MessageMeta[] {
+export function messagesAfter(before: readonly MessageMeta[], result: CompressionResult): readonly MessageMeta[] {
   const retired = new Set(result.retired);
   const stays = result.childTranscript === result.parentTranscript ? before.filter(({ id }) => !retired.has(id)) : [];
   const carried = (messages: CompressionResult['head']): MessageMeta[] =>

@@ -2,7 +2,7 @@ import type { Receipt } from '../admission/receipt.ts';
 
 /** Why a command changes nothing. Every reason is stable and has one error code of its own on the wire. */
 export type Refusal =
-  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' }
+  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' | 'message' }
   | { readonly reason: 'admission_conflict'; readonly receipt: Receipt }
   | { readonly reason: 'request_conflict'; readonly sessionId: string }
   | { readonly reason: 'revision_conflict'; readonly revision: number; readonly receipt: Receipt | null }
