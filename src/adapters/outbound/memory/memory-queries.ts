@@ -167,27 +167,20 @@ export class MemoryQueries implements SessionQueries {
 
   #entry(event: SessionEvent): HistoryEntry | null {
     const { seq, at } = event;
-    switch (event.type) {
-      case 'message.appended': {
-        const row = this.#store.messageRow(event.message.id);
-        if (row === null) return null;
-        const { transcriptId, active, message } = row;
-        return { kind: 'message', seq, at, transcriptId, active, message };
-      }
-      case 'compression.completed': {
-        const summary = this.#store.message(event.summary.id);
-        return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
-      }
-      case 'admission.cancelled':
-      case 'turn.settled':
-      case 'turn.resolved': {
-        const admission = this.#store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
-        if (admission === null || admission.promptMessageId !== null) return null;
-        return { kind: 'prompt', seq, at, ...this.#withPayload(admission) };
-      }
-      default:
-        return null;
+    if (event.type === 'message.appended') {
+      const row = this.#store.messageRow(event.message.id);
+      if (row === null) return null;
+      const { transcriptId, active, message } = row;
+      return { kind: 'message', seq, at, transcriptId, active, message };
     }
+    if (event.type === 'compression.completed') {
+      const summary = this.#store.message(event.summary.id);
+      return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
+    }
+    if (!endsAdmission.has(event.type)) return null;
+    const admission = this.#store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
+    if (admission === null || admission.promptMessageId !== null) return null;
+    return { kind: 'prompt', seq, at, ...this.#withPayload(admission) };
   }
 
   #summary(state: SessionState): SessionSummary {
@@ -222,6 +215,12 @@ export class MemoryQueries implements SessionQueries {
     return { ...event, message: this.#store.message(event.message.id) ?? event.message };
   }
 }
+
+const endsAdmission: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'admission.cancelled',
+  'turn.settled',
+  'turn.resolved',
+]);
 
 const changesTranscript: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
   'message.appended',

@@ -12,6 +12,13 @@ import type { MessageRow } from './message-row.ts';
 import type { QueryReads } from './query-reads.ts';
 import type { StoredBody } from './stored-event.ts';
 
+interface EntryRange {
+  readonly sessionId: string;
+  readonly after: number;
+  readonly before: number;
+  readonly limit: number;
+}
+
 interface EntryRow {
   readonly seq: number;
   readonly type: string;
@@ -41,9 +48,8 @@ const transcriptsSql = `WITH RECURSIVE lineage (id, depth) AS (
   FROM lineage JOIN sessions s ON s.id = lineage.id`;
 
 export function makeHistoryReads(db: Database.Database): Pick<QueryReads, 'history' | 'lineage' | 'messages'> {
-  const range = { sessionId: '', after: 0, before: 0, limit: 0 };
-  const backwards = db.prepare<[typeof range], EntryRow>(`${entries} ORDER BY e.seq DESC LIMIT @limit`);
-  const forwards = db.prepare<[typeof range], EntryRow>(`${entries} ORDER BY e.seq LIMIT @limit`);
+  const backwards = db.prepare<[EntryRange], EntryRow>(`${entries} ORDER BY e.seq DESC LIMIT @limit`);
+  const forwards = db.prepare<[EntryRange], EntryRow>(`${entries} ORDER BY e.seq LIMIT @limit`);
   const message = db.prepare<[number], StoredMessageRow>(
     `SELECT session_id, active, ${messageColumns} FROM messages WHERE id = ?`,
   );

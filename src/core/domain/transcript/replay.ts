@@ -6,16 +6,10 @@ import { openToolCalls } from './tool-pairs.ts';
 
 /** The tip's active messages after one more event of the log. Events that change no transcript leave them as they are. */
 export function transcriptAfter(messages: readonly MessageMeta[], event: SessionEvent): readonly MessageMeta[] {
-  switch (event.type) {
-    case 'message.appended':
-      return [...messages, metaOf(event.message)];
-    case 'compression.completed':
-      return messagesAfter(messages, event);
-    case 'turn.settled':
-      return event.hidden.length === 0 ? messages : messages.filter(({ id }) => !event.hidden.includes(id));
-    default:
-      return messages;
-  }
+  if (event.type === 'message.appended') return [...messages, metaOf(event.message)];
+  if (event.type === 'compression.completed') return messagesAfter(messages, event);
+  if (event.type !== 'turn.settled' || event.hidden.length === 0) return messages;
+  return messages.filter(({ id }) => !event.hidden.includes(id));
 }
 
 /**
