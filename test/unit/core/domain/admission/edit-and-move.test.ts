@@ -73,7 +73,11 @@ describe('a move', () => {
     const move = fc.record({ n: fc.nat(5), to: places });
     fc.assert(
       fc.property(fc.array(move, { maxLength: 120, size: 'max' }), fc.boolean(), (moves, running) => {
-        let state = stateAfter(created(), ...[1, 2, 3, 4, 5, 6].map((seq) => queued(seq)), ...(running ? [started(1)] : []));
+        let state = stateAfter(
+          created(),
+          ...[1, 2, 3, 4, 5, 6].map((seq) => queued(seq)),
+          ...(running ? [started(1)] : []),
+        );
         let order = [...inputIds(state)];
         for (const { n, to } of moves) {
           const neighbour = typeof to === 'number' ? `admission-${String(to + 1)}` : null;
