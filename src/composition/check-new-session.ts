@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { defaultTarget } from '../config/model-endpoints.ts';
 import type { CreateSessionInput } from '../core/use-cases/create-session.ts';
+import type { CheckedModel, ModelChoice } from '../adapters/inbound/rpc/dependencies.ts';
 import type { FieldProblem } from '../protocol/field-problems.ts';
 
 /**
@@ -31,6 +32,34 @@ export function makeCheckNewSession(
     return problems;
   };
 }
+
+/** The configured model that a choice stands for: the check of a new session, for one that exists. */
+export function makeCheckModel(configuration: Configuration): (choice: ModelChoice) => CheckedModel {
+  const standard = defaultTarget(configuration.config);
+  const check = makeCheckNewSession(configuration);
+  return (choice) => {
+    const { provider, model, baseUrl } = choice;
+    const problems = check({ ...choice, ...neutral });
+    if (problems.length > 0) return { target: undefined, problems };
+    const target = {
+      provider: provider ?? standard.provider,
+      model: model ?? standard.model,
+      baseUrl: withoutSlash(baseUrl) ?? (provider === null ? standard.baseUrl : null),
+    };
+    return { target, problems: [] };
+  };
+}
+
+/** What a check of the model doesn't look at. */
+const neutral = {
+  principalId: '',
+  requestId: null,
+  source: '',
+  title: null,
+  cwd: null,
+  systemPrompt: null,
+  toolsets: null,
+} as const;
 
 function withoutSlash(address: string | null): string | null {
   return address === null ? null : address.replace(/\/+$/, '');

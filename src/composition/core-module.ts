@@ -1,9 +1,14 @@
 import { ContainerModule } from 'inversify';
+import { Secrets } from '../adapters/outbound/logging/secrets.ts';
+import { configuredSecrets } from './configured-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
 import { fallbacksOf } from '../config/model-settings.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
+import { makeEditPrompt } from '../core/use-cases/edit-prompt.ts';
+import { makeExportSession } from '../core/use-cases/export-session.ts';
+import { makeForkSession } from '../core/use-cases/fork-session.ts';
 import { makeGateway } from '../core/use-cases/gateway.ts';
 import { makeRespondApproval } from '../core/use-cases/respond-approval.ts';
 import { makeSteerPrompt } from '../core/use-cases/steer-prompt.ts';
@@ -130,6 +135,26 @@ export const coreModule = new ContainerModule(({ bind }) => {
   bind(tokens.respondApproval).toResolvedValue(
     (gateway, queries) => makeRespondApproval({ sessions: gateway.sessions, queries }),
     [tokens.gateway, tokens.queries],
+  );
+
+  bind(tokens.editPrompt).toResolvedValue(
+    (gateway, digest) => makeEditPrompt({ sessions: gateway.sessions, digest }),
+    [tokens.gateway, tokens.digest],
+  );
+
+  bind(tokens.forkSession).toResolvedValue(
+    (gateway, ledger, queries, digest, ids, clock) =>
+      makeForkSession({ sessions: gateway.sessions, ledger, queries, digest, ids, clock }),
+    [tokens.gateway, tokens.ledger, tokens.queries, tokens.digest, tokens.ids, tokens.clock],
+  );
+
+  bind(tokens.exportSession).toResolvedValue(
+    (queries, configuration, instance) => {
+      const secrets = new Secrets();
+      secrets.add(instance.clientToken, ...configuredSecrets(configuration));
+      return makeExportSession({ queries, maskSecrets: (text) => secrets.mask(text) });
+    },
+    [tokens.queries, tokens.configuration, tokens.instance],
   );
 
   bind(tokens.subscribe).toResolvedValue(

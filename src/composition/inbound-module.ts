@@ -6,8 +6,8 @@ import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/webso
 import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
-import { makeCheckNewSession } from './check-new-session.ts';
 import { makeListModels } from './list-models.ts';
+import { makeCheckModel, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -24,6 +24,10 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       submitPrompt,
       steerPrompt,
       respondApproval,
+      editPrompt,
+      forkSession,
+      exportSession,
+      ledger,
       subscribe,
       queries,
       hub,
@@ -46,6 +50,13 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         submitPrompt,
         steerPrompt,
         respondApproval,
+        editPrompt,
+        forkSession,
+        exportSession,
+        readPrompt: async (sessionId, admissionId) => {
+          const admission = await ledger.findAdmission(sessionId, { admissionId });
+          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload.text;
+        },
         subscribe,
         queries,
         hub,
@@ -61,6 +72,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         }),
         checkNewSession: makeCheckNewSession(configuration),
         listModels: makeListModels(configuration, catalog),
+        checkModel: makeCheckModel(configuration),
       }),
     [
       tokens.configuration,
@@ -70,6 +82,10 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.submitPrompt,
       tokens.steerPrompt,
       tokens.respondApproval,
+      tokens.editPrompt,
+      tokens.forkSession,
+      tokens.exportSession,
+      tokens.ledger,
       tokens.subscribe,
       tokens.queries,
       tokens.hub,

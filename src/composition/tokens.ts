@@ -10,6 +10,9 @@ import type { ModelCatalog } from '../core/ports/model-catalog.ts';
 import type { ModelProvider } from '../core/ports/model-provider.ts';
 import type { SessionQueries } from '../core/ports/session-queries.ts';
 import type { CreateSession } from '../core/use-cases/create-session.ts';
+import type { EditPrompt } from '../core/use-cases/edit-prompt.ts';
+import type { ExportSession } from '../core/use-cases/export-session.ts';
+import type { ForkSession } from '../core/use-cases/fork-session.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
 import type { RespondApproval } from '../core/use-cases/respond-approval.ts';
 import type { FatalCause } from '../core/use-cases/session-actor.ts';
@@ -53,6 +56,9 @@ export const tokens = {
   toolHost: token<ToolHost>('ToolHost'),
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
+  forkSession: token<ForkSession>('ForkSession'),
+  exportSession: token<ExportSession>('ExportSession'),
+  editPrompt: token<EditPrompt>('EditPrompt'),
   submitPrompt: token<SubmitPrompt>('SubmitPrompt'),
   steerPrompt: token<SteerPrompt>('SteerPrompt'),
   respondApproval: token<RespondApproval>('RespondApproval'),

@@ -40,7 +40,7 @@ export const errors = {
   not_found: {
     code: 1003,
     retryable: false,
-    summary: 'There is no such session, admission or approval; `what` says which.',
+    summary: 'There is no such session, admission, approval or message; `what` says which.',
   },
 
   admission_conflict: {
@@ -160,7 +160,7 @@ export const errorData = z.strictObject({
   revision: revision.optional(),
   execution_generation: generation.optional(),
   session_id: id.optional(),
-  what: z.enum(['session', 'admission', 'approval']).optional(),
+  what: z.enum(['session', 'admission', 'approval', 'message']).optional(),
   resolution: approvalResolution.optional().describe('How the request for approval ended.'),
   limit: count.optional(),
   outcome_unknown: z.boolean().optional().describe('True: the call may or may not have taken effect.'),

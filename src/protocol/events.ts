@@ -37,6 +37,24 @@ export const durableEvents = [
     'The session exists.',
     z.strictObject({ title: z.string().nullable(), source: z.string(), provider: z.string(), model: z.string() }),
   ),
+  durable(
+    'session.updated',
+    'What the session is called, its model, or how lists show it. Only what has changed is there.',
+    z.strictObject({
+      title: z.string().nullable().optional(),
+      provider: z.string().optional(),
+      model: z.string().optional(),
+      base_url: z.string().nullable().optional(),
+      archived: z.boolean().optional(),
+      pinned: z.boolean().optional(),
+      by: z.string(),
+    }),
+  ),
+  durable(
+    'session.deleted',
+    'The last event of a session: its messages, prompts and earlier events are gone.',
+    z.strictObject({ by: z.string() }),
+  ),
   durable('session.held', 'The queue is paused.', hold),
   durable('session.released', 'The queue goes on.', z.strictObject({ by: z.string() })),
   durable(
@@ -62,6 +80,8 @@ export const durableEvents = [
     'The text of a steer is in the turn of `into`, as the message `message_id`, and the steer has ended as `completed`.',
     z.strictObject({ into: id, message_id: count }),
   ),
+  durable('admission.edited', 'A prompt that waits has other content: `prompt.list` has it.', z.strictObject({})),
+  durable('admission.moved', 'A prompt that waits has another place.', z.strictObject({ position: z.number() })),
   durable(
     'admission.requeued',
     'The prompt waits at its place: a start was lost before anything was sent, or the turn of a steer is over.',

@@ -76,6 +76,45 @@ export const promptCancel = defineMethod({
   order: 'arrival',
 });
 
+export const promptEdit = defineMethod({
+  name: 'prompt.edit',
+  summary:
+    'Gives a prompt that waits other content. Its identity stays: a repeat of the first submit is still answered with its ' +
+    'receipt. With `revision` only if the prompt has not changed since.',
+  scope: 'write',
+  params: z
+    .strictObject({ session_id: sessionId, ...key, revision: revision.optional(), ...promptContent })
+    .refine(namesOne, eitherKey)
+    .refine(hasOneContent, eitherContent),
+  result: receipt,
+  errors: ['not_found', 'not_queued', 'revision_conflict'],
+  order: 'arrival',
+});
+
+export const promptMove = defineMethod({
+  name: 'prompt.move',
+  summary:
+    'Gives a prompt that waits another place in the queue: the first, the last, or just before another one that waits. It never ' +
+    'overtakes the turn that runs. With `revision` only if the prompt has not changed since.',
+  scope: 'write',
+  params: z
+    .strictObject({
+      session_id: sessionId,
+      ...key,
+      revision: revision.optional(),
+      to: z.enum(['first', 'last']).optional(),
+      before: id.optional().describe('The admission id of the prompt that comes behind it.'),
+    })
+    .refine(namesOne, eitherKey)
+    .refine((params) => (params.to === undefined) !== (params.before === undefined), {
+      error: 'needs either to or before',
+      path: ['to'],
+    }),
+  result: receipt,
+  errors: ['not_found', 'not_queued', 'revision_conflict'],
+  order: 'arrival',
+});
+
 export const promptResolveUnknown = defineMethod({
   name: 'prompt.resolve_unknown',
   summary:

@@ -1,9 +1,26 @@
 import type { z } from 'zod';
 import { gatewayBackup, gatewayStatus, ping, rpcDiscover } from './gateway.ts';
 import { approvalList, approvalRespond } from './approval.ts';
+import {
+  sessionContent,
+  sessionExport,
+  sessionFork,
+  sessionHistory,
+  sessionLineage,
+  sessionSearch,
+} from './history.ts';
 import type { MethodDefinition } from './method.ts';
 import { modelList } from './model.ts';
-import { promptCancel, promptList, promptReceipt, promptResolveUnknown, promptSubmit, promptWait } from './prompt.ts';
+import {
+  promptCancel,
+  promptEdit,
+  promptList,
+  promptMove,
+  promptReceipt,
+  promptResolveUnknown,
+  promptSubmit,
+  promptWait,
+} from './prompt.ts';
 import {
   sessionCompress,
   sessionCreate,
@@ -18,6 +35,7 @@ import {
   sessionSubscribe,
   sessionUnsubscribe,
 } from './session.ts';
+import { sessionDelete, sessionUpdate } from './session-life.ts';
 
 /** Every method of the protocol, in the order of the reference page. */
 export const methods = [
@@ -25,6 +43,14 @@ export const methods = [
   sessionResume,
   sessionGet,
   sessionList,
+  sessionHistory,
+  sessionContent,
+  sessionLineage,
+  sessionSearch,
+  sessionFork,
+  sessionExport,
+  sessionUpdate,
+  sessionDelete,
   sessionInterrupt,
   sessionSteer,
   sessionCompress,
@@ -37,6 +63,8 @@ export const methods = [
   promptReceipt,
   promptList,
   promptCancel,
+  promptEdit,
+  promptMove,
   promptResolveUnknown,
   promptWait,
   approvalRespond,

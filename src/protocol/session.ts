@@ -87,7 +87,11 @@ export const sessionList = defineMethod({
   summary:
     "Answers the caller's sessions, the one that changed last first: one row for a session, not for each transcript.",
   scope: 'read',
-  params: z.strictObject({ limit: pageSize(50, 200), cursor: cursor.optional() }),
+  params: z.strictObject({
+    archived: z.enum(['exclude', 'include', 'only']).default('exclude'),
+    limit: pageSize(50, 200),
+    cursor: cursor.optional(),
+  }),
   result: z.strictObject({ sessions: z.array(sessionSummary), next_cursor: z.string().nullable() }),
   errors: [],
   order: 'any',

@@ -70,6 +70,9 @@ const partialAnswer = z.strictObject({
   text: z.string(),
 });
 
+/** The newest message that a fork took over; a null id: it was cut before the first one. */
+const forkOrigin = z.strictObject({ session_id: id, message_id: count.nullable() });
+
 /** What a session is, beside its content. */
 const sessionProfile = {
   title: z.string().nullable(),
@@ -79,6 +82,7 @@ const sessionProfile = {
   base_url: z.string().nullable(),
   cwd: z.string().nullable(),
   toolsets: z.array(z.string()),
+  forked_from: forkOrigin.nullable(),
   created_at: instant,
 };
 
@@ -96,6 +100,8 @@ export const sessionSnapshot = z.strictObject({
   hold: hold.nullable(),
   blocked_by: z.array(blocker),
   revision,
+  archived: z.boolean(),
+  pinned: z.boolean(),
   execution_generation: generation,
   epoch: count,
   store_id: id,
@@ -111,6 +117,8 @@ export const sessionSummary = z.strictObject({
   stored_session_id: id,
   ...sessionProfile,
   revision,
+  archived: z.boolean(),
+  pinned: z.boolean(),
   execution_generation: generation,
   transcripts: count,
   compressions: count,

@@ -4,6 +4,8 @@ import { describeApprovals } from './ledger/approvals.ts';
 import { describeAppends } from './ledger/appends.ts';
 import type { MakeLedgerHarness } from './ledger/harness.ts';
 import { describeHistories } from './ledger/histories.ts';
+import { describeHistory } from './ledger/history.ts';
+import { describeLife } from './ledger/life.ts';
 import { describeLists } from './ledger/lists.ts';
 import { describeOwnership } from './ledger/ownership.ts';
 import { describePast } from './ledger/past.ts';
@@ -29,6 +31,8 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeApprovals(makeHarness);
     describeUnfinished(makeHarness);
     describeLists(makeHarness);
+    describeLife(makeHarness);
+    describeHistory(makeHarness);
     describePast(makeHarness);
     describeHistories(makeHarness);
   });

@@ -58,7 +58,7 @@ async function everything(
   return {
     sessions: await Promise.all(sessions),
     transcripts: await Promise.all(transcripts),
-    list: await queries.listSessions({ principalId: 'local', limit, before: null }),
+    list: await queries.listSessions({ principalId: 'local', archived: null, limit, before: null }),
     unfinished: await ledger.unfinished(),
     counts: await queries.counts(),
     unknown: await queries.unknownAdmissions(limit),

@@ -26,6 +26,7 @@ export function aProfile(overrides: Partial<SessionProfile> = {}): SessionProfil
     systemPromptTokens: 0,
     toolsets: [],
     tools: [],
+    forkedFrom: null,
     startedAt: anInstant,
     ...overrides,
   };

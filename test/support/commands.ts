@@ -59,6 +59,31 @@ export function hold(overrides: Partial<Command<'hold'>['hold']> = {}): Command<
   return { kind: 'hold', hold: { reason: 'operator', until: null, by: aPrincipal, ...overrides } };
 }
 
+export function update(
+  changes: Command<'update'>['changes'],
+  overrides: Partial<Command<'update'>> = {},
+): Command<'update'> {
+  return { kind: 'update', changes, revision: null, by: aPrincipal, ...overrides };
+}
+
+export const remove: Command<'delete'> = { kind: 'delete', by: aPrincipal };
+
+export function edit(n: number, overrides: Partial<Command<'edit'>> = {}): Command<'edit'> {
+  return {
+    kind: 'edit',
+    key: { admissionId: admissionIdOf(n) },
+    revision: null,
+    payload: aPayload({ text: 'Something else' }),
+    payloadDigest: 'digest-of-another-payload',
+    known: undefined,
+    ...overrides,
+  };
+}
+
+export function move(n: number, to: Command<'move'>['to'] = 'last'): Command<'move'> {
+  return { kind: 'move', key: { admissionId: admissionIdOf(n) }, revision: null, to, known: undefined };
+}
+
 export const release: Command<'release'> = { kind: 'release', by: aPrincipal, until: null };
 
 /** Without a prompt the turn starts at boundary `none`. */

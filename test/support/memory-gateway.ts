@@ -22,6 +22,10 @@ import type { ModelLimits } from '../../src/core/ports/model-catalog.ts';
 import type { ModelRequest } from '../../src/core/ports/model-provider.ts';
 import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
 import type { CreateSession, CreateSessionInput } from '../../src/core/use-cases/create-session.ts';
+import { makeEditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
+import type { EditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
+import { makeForkSession } from '../../src/core/use-cases/fork-session.ts';
+import type { ForkSession } from '../../src/core/use-cases/fork-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import type { Gateway, GatewayDependencies } from '../../src/core/use-cases/gateway.ts';
 import type { FatalCause } from '../../src/core/use-cases/session-actor.ts';
@@ -83,6 +87,8 @@ export class MemoryGateway {
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
+  readonly editPrompt: EditPrompt;
+  readonly forkSession: ForkSession;
 
   private constructor(parts: Made, options: MemoryGatewayOptions) {
     const { store, ledger, ownership, model, clock } = parts;
@@ -144,6 +150,15 @@ export class MemoryGateway {
       // A toolset of these tests is what it stands for.
       toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
     });
+    this.forkSession = makeForkSession({
+      sessions,
+      ledger,
+      queries: this.queries,
+      digest: readableDigest,
+      ids,
+      clock,
+    });
+    this.editPrompt = makeEditPrompt({ sessions, digest: readableDigest });
     this.submitPrompt = makeSubmitPrompt({ sessions, digest: readableDigest, ids });
     this.steerPrompt = makeSteerPrompt({ sessions, digest: readableDigest, ids });
   }

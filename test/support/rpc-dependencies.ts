@@ -1,6 +1,7 @@
 import { CountingIds } from '../../src/adapters/outbound/memory/counting-ids.ts';
 import type { RpcDependencies } from '../../src/adapters/inbound/rpc/dependencies.ts';
 import { makeRespondApproval } from '../../src/core/use-cases/respond-approval.ts';
+import { makeExportSession } from '../../src/core/use-cases/export-session.ts';
 import { makeSubscribe } from '../../src/core/use-cases/subscribe.ts';
 import { defaultConnectionLimits } from '../../src/protocol/limits.ts';
 import type { MemoryGateway } from './memory-gateway.ts';
@@ -13,6 +14,13 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     submitPrompt: core.submitPrompt,
     steerPrompt: core.steerPrompt,
     respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),
+    editPrompt: core.editPrompt,
+    forkSession: core.forkSession,
+    exportSession: makeExportSession({
+      queries: core.queries,
+      maskSecrets: (text) => text.replaceAll('hunter2!', '…'),
+    }),
+    readPrompt: async (_sessionId, admissionId) => core.store.payload(admissionId)?.payload.text,
     readSnapshot: core.gateway.readSnapshot,
     byHand: core.gateway.byHand,
     readGatewayStatus: core.gateway.status,
@@ -36,6 +44,10 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
     listModels: () => ({ providers: [], models: [] }),
+    checkModel: ({ provider, model, baseUrl }) => ({
+      target: { provider: provider ?? 'custom', model: model ?? 'test-model', baseUrl },
+      problems: [],
+    }),
     ...overrides,
   };
 }

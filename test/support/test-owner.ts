@@ -9,7 +9,7 @@ import { evolve } from '../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../src/core/domain/session/events.ts';
 import type { SessionProfile, SessionState } from '../../src/core/domain/session/state.ts';
 import { queueHead, startedAdmission, waitingSteers } from '../../src/core/domain/session/state.ts';
-import type { MessageDraft } from '../../src/core/domain/transcript/message.ts';
+import type { Message, MessageDraft } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
 import { append as appendCommand } from './commands.ts';
 import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
@@ -38,11 +38,20 @@ export class TestOwner {
   }
 
   /** A session that this owner creates. */
-  async create(sessionId: string, profile: Partial<SessionProfile> = {}): Promise<TestSession> {
-    const session = new TestSession(this, sessionId, null);
+  async create(
+    sessionId: string,
+    profile: Partial<SessionProfile> = {},
+    messages: readonly Message[] = [],
+  ): Promise<TestSession> {
+    const session = this.unmade(sessionId);
     const requestId = `create-${sessionId}`;
-    await session.run({ kind: 'create', profile: aProfile({ requestId, ...profile }) });
+    await session.run({ kind: 'create', profile: aProfile({ requestId, ...profile }), messages });
     return session;
+  }
+
+  /** A session that doesn't exist yet. */
+  unmade(sessionId: string): TestSession {
+    return new TestSession(this, sessionId, null);
   }
 
   /** A session of an earlier owner, as this one finds it in the ledger. */

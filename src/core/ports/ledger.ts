@@ -14,7 +14,8 @@ import type { Message } from '../domain/transcript/message.ts';
  * - A committed append is durable before the promise resolves.
  * - Appends are applied in the order in which they were called.
  * - A refusal is an ordinary value, changes nothing, and touches no other append.
- * - `load` equals the fold of `evolve` over the session's events.
+ * - `load` equals the fold of `evolve` over the session's events, as long as the session isn't deleted.
+ * - With `session.deleted` go messages, payloads and events, and stay ids, digests, outcomes and that event.
  * - After `takeOwnership` every append of an older epoch is refused with `stale_epoch`.
  */
 export interface Ledger {

@@ -1,7 +1,10 @@
 import type { Admission, AdmissionStatus, PromptPayload } from '../domain/admission/admission.ts';
 import type { Approval, ApprovalResolution } from '../domain/approval/approval.ts';
-import type { Breaker } from '../domain/lineage/lineage.ts';
-import type { SessionEvent } from '../domain/session/events.ts';
+import type { SearchTerms } from '../domain/search/terms.ts';
+import type { Breaker, CompressionTrigger } from '../domain/lineage/lineage.ts';
+import type { Failure } from '../domain/model/failure.ts';
+import type { Usage } from '../domain/model/usage.ts';
+import type { CompressionResult, SessionEvent } from '../domain/session/events.ts';
 import type { SessionProfile } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
 
@@ -13,11 +16,13 @@ export interface SessionQueries {
   /** The principal's sessions, the one that was created last first. `before` is the `next` of the page before. */
   listSessions(page: {
     readonly principalId: string;
+    /** Only those that are archived, or that are not; null: all. Deleted ones are never among them. */
+    readonly archived: boolean | null;
     readonly limit: number;
     readonly before: string | null;
   }): Promise<SessionPage>;
 
-  /** One row for a session, or null. Takes the session's own id. */
+  /** One row for a session, or null, also when it was deleted. Takes the session's own id. */
   findSession(sessionId: string): Promise<SessionSummary | null>;
 
   /** The session's admissions with their payloads, in queue order; `open` ones only unless `all` is asked for. */
@@ -41,9 +46,48 @@ export interface SessionQueries {
 
   /**
    * The durable events with a sequence number greater than `afterSeq`, in order. A `message.appended` brings its
-   * message with its content, as it is stored.
+   * message with its content, as it is stored. Of a deleted session only the last event is left.
    */
   events(page: { readonly sessionId: string; readonly afterSeq: number; readonly limit: number }): Promise<EventPage>;
+
+  /**
+   * A page of what was ever said in a session, in the order of its log: each message once, also those that a compression
+   * or a failure took out of the transcript, the border of each compression, and prompts that ended without ever
+   * reaching the transcript. `before` reads backwards from an entry's `seq`, `after` forwards, neither: the newest page.
+   * A page is shorter than its limit when its content is large. Of a deleted session nothing is left.
+   */
+  history(page: {
+    readonly sessionId: string;
+    readonly before: number | null;
+    readonly after: number | null;
+    readonly limit: number;
+  }): Promise<HistoryPage>;
+
+  /** The chain of a session's transcripts, root first, and the record of its newest compressions, oldest first. */
+  lineage(sessionId: string): Promise<Lineage>;
+
+  /** The events that change a transcript after `afterSeq`, in order, without content. */
+  transcriptEvents(page: {
+    readonly sessionId: string;
+    readonly afterSeq: number;
+    readonly limit: number;
+  }): Promise<readonly SessionEvent[]>;
+
+  /** Those of the messages that belong to the session, in any transcript, in the order of their ids. */
+  messages(of: { readonly sessionId: string; readonly ids: readonly number[] }): Promise<readonly Message[]>;
+
+  /**
+   * Messages that hold all terms of a query, newest first, of the principal's sessions or of one of them. `before` is the
+   * `next` of the page before. Copies and summaries are not searched: what they stand for is. It sees every commit that
+   * was acknowledged before the call, unless `behind` says otherwise; a search never fails because of its index.
+   */
+  search(query: {
+    readonly principalId: string;
+    readonly sessionId: string | null;
+    readonly terms: SearchTerms;
+    readonly before: number | null;
+    readonly limit: number;
+  }): Promise<SearchPage>;
 
   /** Counts for the gateway's status. */
   counts(): Promise<StoreCounts>;
@@ -77,6 +121,8 @@ export interface SessionSummary {
   readonly tipId: string;
   readonly profile: SessionProfile;
   readonly revision: number;
+  readonly archived: boolean;
+  readonly pinned: boolean;
   readonly executionGeneration: number;
   readonly transcripts: number;
   readonly compressions: number;
@@ -129,3 +175,79 @@ export interface StoreCounts {
   readonly sessions: number;
   readonly admissions: Readonly<Record<AdmissionStatus, number>>;
 }
+
+/** `seq` is that of the event that the entry stands for: the cursor of a page. */
+export type HistoryEntry = { readonly seq: number; readonly at: string } & (
+  | {
+      readonly kind: 'message';
+      readonly transcriptId: string;
+      /** Whether the row is still part of its transcript: false after a compression in place, or when it was hidden. */
+      readonly active: boolean;
+      readonly message: Message;
+    }
+  /** A prompt that ended without reaching the transcript. */
+  | ({ readonly kind: 'prompt' } & AdmissionWithPayload)
+  | {
+      readonly kind: 'compression';
+      readonly compression: Omit<CompressionResult, 'summary' | 'head' | 'tail' | 'retired' | 'opensBreaker'>;
+      readonly summary: Message;
+    }
+);
+
+export interface HistoryPage {
+  /** In the order of the log, whichever way was read. */
+  readonly entries: readonly HistoryEntry[];
+  /** Whether there is more in the direction of reading. */
+  readonly more: boolean;
+}
+
+export interface Lineage {
+  readonly transcripts: readonly TranscriptRecord[];
+  readonly compressions: readonly CompressionRecord[];
+}
+
+export interface TranscriptRecord {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly endReason: string | null;
+  /** Its active messages. */
+  readonly messageCount: number;
+}
+
+export interface CompressionRecord {
+  readonly compressionId: string;
+  readonly trigger: CompressionTrigger;
+  readonly status: 'started' | 'completed' | 'failed';
+  readonly parentTranscript: string;
+  readonly childTranscript: string | null;
+  readonly admissionId: string | null;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number | null;
+  readonly model: string | null;
+  readonly usage: Usage | null;
+  readonly failure: Failure | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface SearchPage {
+  readonly hits: readonly SearchHit[];
+  readonly next: number | null;
+  /** The index has not caught up in the time that a search may take: newer messages may be missing. */
+  readonly behind: boolean;
+}
+
+export interface SearchHit {
+  readonly sessionId: string;
+  readonly title: string | null;
+  readonly transcriptId: string;
+  readonly message: Message;
+}
+
+/** How much content a page of history holds at most, in characters, beyond its first entry. */
+export const maxHistoryPageCharacters = 4_000_000;
+
+/** How many compressions a lineage lists. */
+export const maxListedCompressions = 1_000;

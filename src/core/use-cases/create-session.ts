@@ -45,7 +45,7 @@ export function makeCreateSession(deps: {
     const { principalId } = input;
     const requestDigest = digest.of(JSON.stringify({ ...input, principalId: null }));
     const earlier = input.requestId === null ? null : await ledger.findCreated({ principalId, requestId });
-    if (earlier !== null) return repeated(earlier, requestDigest);
+    if (earlier !== null) return repeatedCreation(earlier, requestDigest);
     const profile: SessionProfile = {
       principalId,
       requestId,
@@ -59,17 +59,19 @@ export function makeCreateSession(deps: {
       systemPrompt: input.systemPrompt,
       systemPromptTokens: input.systemPrompt === null ? 0 : ((await tokens.count([input.systemPrompt]))[0] ?? 0),
       ...toolsFor(input),
+      forkedFrom: null,
       startedAt: clock.now(),
     };
     const sent = await sessions.send(sessionId, { kind: 'create', profile });
     if (sent.kind === 'done') return { kind: 'done', reply: { sessionId, created: true } };
     // Somebody else made it between the look and the append: the unique index has the last word.
     const winner = sent.kind === 'refused' ? await ledger.findCreated({ principalId, requestId }) : null;
-    return winner === null ? sent : repeated(winner, requestDigest);
+    return winner === null ? sent : repeatedCreation(winner, requestDigest);
   };
 }
 
-function repeated(
+/** The answer to a request that has made a session before. */
+export function repeatedCreation(
   earlier: { readonly sessionId: string; readonly requestDigest: string },
   requestDigest: string,
 ): Sent<SessionCreated> {

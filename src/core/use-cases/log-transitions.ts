@@ -32,13 +32,19 @@ function fieldsOf(event: SessionEvent): LogFields | null {
     case 'session.held':
       return { reason: event.hold.reason, until: event.hold.until };
     case 'session.released':
+    case 'session.deleted':
       return { by: event.by };
+    case 'session.updated':
+      return { by: event.by, changed: Object.keys(event.changes).join(' ') };
+    case 'admission.moved':
+      return { position: event.position };
     case 'admission.queued':
       return { inputId: event.admission.inputId, sequence: event.admission.seq, ...steersOf(event.admission) };
     case 'admission.merged':
       return { into: event.into };
     case 'admission.cancelled':
       return event.failure === undefined ? {} : { reason: event.failure.reason };
+    case 'admission.edited':
     case 'turn.started':
       return {};
     case 'admission.requeued':

@@ -26,7 +26,7 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
   return async ({ sessionId, messageLimit, before }) => {
     for (let attempt = 1; ; attempt += 1) {
       const state = await deps.sessions.state(sessionId);
-      if (state === null) return null;
+      if (state === null || state.deletedAt !== null) return null;
       const page = await deps.queries.messagesBefore({
         transcriptId: state.lineage.tipId,
         before: before ?? nextId(state),

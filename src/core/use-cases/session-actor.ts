@@ -290,10 +290,14 @@ const isPersistent: Readonly<Record<CommandKind, boolean>> = {
   steer: false,
   receipt: false,
   cancel: false,
+  edit: false,
+  move: false,
   interrupt: false,
   resolve_unknown: false,
   hold: false,
   release: false,
+  update: false,
+  delete: false,
   claim: true,
   dispatch: true,
   append: true,
@@ -358,6 +362,8 @@ function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionK
       return { admissionId: command.admissionId };
     case 'receipt':
     case 'cancel':
+    case 'edit':
+    case 'move':
       return command.key;
   }
 }

@@ -95,6 +95,11 @@ export function makeSubscribe(deps: {
         const page = await deps.queries.events({ sessionId, afterSeq: lastSeq, limit: deps.pageSize });
         if (isClosed()) return;
         newestSeq = Math.max(newestSeq, page.lastSeq);
+        // The log of a deleted session has only its end: what is missing can't be told any more.
+        if ((page.events[0]?.seq ?? 0) > lastSeq + 1) {
+          overflowed();
+          return;
+        }
         for (const event of page.events) {
           await sink.drained();
           if (isClosed() || !deliver(event)) return;

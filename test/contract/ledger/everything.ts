@@ -12,7 +12,7 @@ export async function everythingOf({ ledger, queries }: OpenedLedger, sessionIds
   }));
   return {
     sessions: await Promise.all(sessions),
-    list: await queries.listSessions({ principalId: aPrincipal, limit: 1_000, before: null }),
+    list: await queries.listSessions({ principalId: aPrincipal, archived: null, limit: 1_000, before: null }),
     counts: await queries.counts(),
     unfinished: await ledger.unfinished(),
   };

@@ -32,6 +32,8 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
         tipId: 'child-1',
         profile: session.state.profile,
         revision: session.state.revision,
+        archived: false,
+        pinned: false,
         executionGeneration: 2,
         transcripts: 2,
         compressions: 1,
@@ -43,9 +45,9 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
         lastSeq: session.state.seq,
         updatedAt: session.events.at(-1)?.at,
       });
-      expect((await harness.queries.listSessions({ principalId: 'local', limit: 1, before: null })).sessions).toEqual([
-        row,
-      ]);
+      expect(
+        (await harness.queries.listSessions({ principalId: 'local', archived: null, limit: 1, before: null })).sessions,
+      ).toEqual([row]);
     });
 
     test('has no row for a transcript that is no root, nor for an id that nobody knows', async () => {
@@ -72,7 +74,9 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
     });
 
     test('of a principal without sessions is empty', async () => {
-      expect(await harness.queries.listSessions({ principalId: 'nobody', limit: 10, before: null })).toEqual({
+      expect(
+        await harness.queries.listSessions({ principalId: 'nobody', archived: null, limit: 10, before: null }),
+      ).toEqual({
         sessions: [],
         next: null,
       });
@@ -208,7 +212,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
 
 function allSessions(queries: SessionQueries, limit: number): Promise<readonly SessionSummary[]> {
   return allPages(limit, async (before: string | null) => {
-    const page = await queries.listSessions({ principalId: 'local', limit, before });
+    const page = await queries.listSessions({ principalId: 'local', archived: null, limit, before });
     return { rows: page.sessions, next: page.next };
   });
 }

@@ -3,9 +3,10 @@ import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import type { FailureKind } from '../../../src/core/domain/model/failure.ts';
 import type { Admission } from '../../../src/core/domain/admission/admission.ts';
 import { canClaim, occupant, startedAdmission } from '../../../src/core/domain/session/state.ts';
+import type { SessionChanges } from '../../../src/core/domain/session/update.ts';
 import type { MessageDraft } from '../../../src/core/domain/transcript/message.ts';
 import { openToolCalls } from '../../../src/core/domain/transcript/tool-pairs.ts';
-import { anAnswer, aDraft, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
+import { anAnswer, aDraft, aPayload, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
 import type { LedgerHarness, OpenedLedger } from './harness.ts';
@@ -70,12 +71,22 @@ function queueMoves({ steps }: World, session: TestSession, size: number): reado
     () => session.submit(`input-${steps}`),
     () => session.submit(`input-${steps}`),
     () => session.run({ kind: 'release', by: 'somebody', until: null }),
+    () => session.run({ kind: 'update', changes: changesOf(steps, size), revision: null, by: 'somebody' }),
   ];
   if (size < 20) {
     moves.push(() => session.run({ kind: 'hold', hold: { reason: 'random', until: null, by: 'somebody' } }));
   }
   if (victim !== undefined) {
     const key = { admissionId: victim.admissionId };
+    const payload = aPayload({ text: `edited ${steps}` });
+    const edit = { key, revision: victim.revision, payload, payloadDigest: `digest ${steps}`, known: undefined };
+    const before = waiting[size % 7];
+    const to = before === undefined || before === victim ? (size % 2 === 0 ? 'first' : 'last') : { before };
+    if (victim.delivery === 'queue')
+      moves.push(
+        () => session.run({ kind: 'edit', ...edit }),
+        () => session.run({ kind: 'move', key, revision: null, to, known: undefined }),
+      );
     moves.push(() => session.run({ kind: 'cancel', key, revision: victim.revision, known: undefined }));
   }
   if (canClaim(state))
@@ -84,6 +95,11 @@ function queueMoves({ steps }: World, session: TestSession, size: number): reado
       () => session.start(null),
     );
   return moves;
+}
+
+function changesOf(steps: number, size: number): SessionChanges {
+  if (size < 30) return { title: size < 15 ? null : `title ${steps}` };
+  return { archived: size < 50, pinned: size % 2 === 0 };
 }
 
 function turnMoves({ steps }: World, session: TestSession, turn: Admission, size: number): readonly Move[] {

@@ -19,5 +19,11 @@ export const backToFirstSchema = `
   ALTER TABLE compressions DROP COLUMN request_id;
   ALTER TABLE compressions DROP COLUMN request_digest;
   DROP TABLE learnt_windows;
+  DROP TABLE session_deletions;
+  ALTER TABLE sessions DROP COLUMN archived;
+  ALTER TABLE sessions DROP COLUMN pinned;
+  ALTER TABLE sessions DROP COLUMN deleted_at;
+  ALTER TABLE sessions DROP COLUMN forked_from;
+  ALTER TABLE sessions DROP COLUMN forked_from_message_id;
   PRAGMA user_version = 1;
 `;

@@ -14,6 +14,7 @@ const boundedScans = [
   /^SCAN json_each /,
   /^SCAN \(?subquery-\d+\)?$/,
   /^SCAN sqlite_sequence$/,
+  /^SCAN lineage$/,
 ];
 
 /** Sorts of what a LIMIT, one session or what is open has bounded before. */

@@ -19,6 +19,12 @@ export function simulatedQueries(deps: {
     messagesBefore: (page) => twoEvents(`messages of ${page.transcriptId}`, () => queries.messagesBefore(page)),
     events: (page) => twoEvents(`events ${page.sessionId} ${page.afterSeq}`, () => queries.events(page)),
     openBreakers: (page) => twoEvents('open breakers', () => queries.openBreakers(page)),
+    history: (page) => twoEvents(`history ${page.sessionId}`, () => queries.history(page)),
+    lineage: (sessionId) => twoEvents(`lineage ${sessionId}`, () => queries.lineage(sessionId)),
+    transcriptEvents: (page) =>
+      twoEvents(`transcript events ${page.sessionId} ${page.afterSeq}`, () => queries.transcriptEvents(page)),
+    messages: (of) => twoEvents(`messages ${of.sessionId}`, () => queries.messages(of)),
+    search: (query) => twoEvents('search', () => queries.search(query)),
     counts: () => twoEvents('counts', () => queries.counts()),
     findApproval: (sessionId, approvalId) =>
       twoEvents(`find approval ${approvalId}`, () => queries.findApproval(sessionId, approvalId)),

@@ -62,6 +62,7 @@ const profile = {
   base_url: null,
   cwd: null,
   toolsets: [],
+  forked_from: null,
   created_at: at,
 };
 
@@ -79,6 +80,8 @@ export function aSnapshot(fields: Partial<WireSnapshot> = {}): WireSnapshot {
     hold: null,
     blocked_by: [],
     revision: 0,
+    archived: false,
+    pinned: false,
     execution_generation: 0,
     epoch: 1,
     store_id: 'store',
@@ -109,6 +112,8 @@ export function aSummary(fields: Partial<WireSessionSummary> = {}): WireSessionS
     stored_session_id: 't2',
     ...profile,
     revision: 0,
+    archived: false,
+    pinned: false,
     execution_generation: 0,
     transcripts: 2,
     compressions: 1,

@@ -57,6 +57,20 @@ const events = {
     },
     payload: { input_id: 'input-1', sequence: 1, position: 1_048_576, retry_of: 'admission-0' },
   },
+  'session.updated': {
+    body: {
+      type: 'session.updated',
+      changes: { title: null, model: { provider: 'p', model: 'm', baseUrl: null }, pinned: true },
+      by: 'local',
+    },
+    payload: { title: null, provider: 'p', model: 'm', base_url: null, pinned: true, by: 'local' },
+  },
+  'session.deleted': { body: { type: 'session.deleted', by: 'local' }, payload: { by: 'local' } },
+  'admission.edited': {
+    body: { type: 'admission.edited', payload: aPayload({ text: secret }), payloadDigest: 'd' },
+    payload: {},
+  },
+  'admission.moved': { body: { type: 'admission.moved', position: 7 }, payload: { position: 7 } },
   'admission.cancelled': { body: { type: 'admission.cancelled' }, payload: {} },
   'admission.merged': {
     body: { type: 'admission.merged', into: 'admission-1', messageId: 7 },

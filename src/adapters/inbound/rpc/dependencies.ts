@@ -1,5 +1,8 @@
 import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
+import type { ExportSession } from '../../../core/use-cases/export-session.ts';
+import type { ForkSession } from '../../../core/use-cases/fork-session.ts';
 import type { ReadGatewayStatus } from '../../../core/use-cases/gateway-status.ts';
 import type { RespondApproval } from '../../../core/use-cases/respond-approval.ts';
 import type { ReadSnapshot } from '../../../core/use-cases/resume-session.ts';
@@ -27,6 +30,11 @@ export interface RpcDependencies {
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
   readonly respondApproval: RespondApproval;
+  readonly editPrompt: EditPrompt;
+  readonly forkSession: ForkSession;
+  readonly exportSession: ExportSession;
+  /** The text of a prompt of the session, or undefined when there is none. */
+  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<string | undefined>;
   readonly readSnapshot: ReadSnapshot;
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly subscribe: Subscribe;
@@ -48,6 +56,8 @@ export interface RpcDependencies {
    * an unknown toolset. The paths are those of `session.create`.
    */
   readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
+  /** The same for the model that a session is to use from now on. */
+  readonly checkModel: (choice: ModelChoice) => CheckedModel;
   readonly listModels: () => ModelListing;
 }
 
@@ -66,6 +76,18 @@ export interface ModelListing {
     readonly fallbacks: readonly ModelTarget[];
   }[];
 }
+
+/** A model as a client names it. Each null takes the configured default. */
+export interface ModelChoice {
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly baseUrl: string | null;
+}
+
+/** The model that a choice stands for, or why the configuration has none. */
+export type CheckedModel =
+  | { readonly target: ModelTarget; readonly problems: readonly [] }
+  | { readonly target: undefined; readonly problems: readonly FieldProblem[] };
 
 export interface GatewayIdentity {
   readonly version: string;

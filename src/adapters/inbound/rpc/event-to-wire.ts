@@ -1,5 +1,6 @@
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { CompressionProgressEvent, DeltaEvent, LiveEvent } from '../../../core/ports/event-hub.ts';
+import type { SessionChanges } from '../../../core/domain/session/update.ts';
 import type { DurableWireEvent, LiveWireEvent } from '../../../protocol/events.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import { bareMessageToWire, messageToWire } from './message-to-wire.ts';
@@ -62,10 +63,13 @@ function bodyToWire(event: SessionEvent): Body {
       const { title, source, provider, model } = event.profile;
       return { type: event.type, payload: { title, source, provider, model } };
     }
+    case 'session.updated':
+      return { type: event.type, payload: { ...changesToWire(event.changes), by: event.by } };
     case 'session.held': {
       const { reason, until, by, at } = event.hold;
       return { type: event.type, payload: { reason, until, by, at } };
     }
+    case 'session.deleted':
     case 'session.released':
     case 'turn.stop_requested':
       return { type: event.type, payload: { by: event.by } };
@@ -89,6 +93,8 @@ function bodyToWire(event: SessionEvent): Body {
       const steers = steersToWire(event.admission);
       return { type: event.type, payload: { input_id: inputId, sequence: seq, position, ...retry, ...steers } };
     }
+    case 'admission.moved':
+      return { type: event.type, payload: { position: event.position } };
     case 'admission.cancelled':
       return {
         type: event.type,
@@ -96,6 +102,7 @@ function bodyToWire(event: SessionEvent): Body {
       };
     case 'admission.merged':
       return { type: event.type, payload: { into: event.into, message_id: event.messageId } };
+    case 'admission.edited':
     case 'turn.started':
       return { type: event.type, payload: {} };
     case 'admission.requeued':
@@ -132,6 +139,17 @@ function bodyToWire(event: SessionEvent): Body {
 }
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
+
+function changesToWire({ title, model, archived, pinned }: SessionChanges): Omit<UpdatedPayload, 'by'> {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(model === undefined ? {} : { provider: model.provider, model: model.model, base_url: model.baseUrl }),
+    ...(archived === undefined ? {} : { archived }),
+    ...(pinned === undefined ? {} : { pinned }),
+  };
+}
+
+type UpdatedPayload = Extract<DurableWireEvent, { type: 'session.updated' }>['payload'];
 
 function messageAppended(event: EventOf<'message.appended'>): Body {
   const { message, step, boundary } = event;

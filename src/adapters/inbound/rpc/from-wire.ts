@@ -1,9 +1,13 @@
 import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
+import type { QueuePlace } from '../../../core/domain/admission/move.ts';
 import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
 import type { ContentPart } from '../../../core/domain/transcript/message.ts';
+import type { SessionChanges } from '../../../core/domain/session/update.ts';
 import type { CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { FieldProblem } from '../../../protocol/field-problems.ts';
 import type { WirePromptPart } from '../../../protocol/message.ts';
 import type { ParsedParamsOf } from '../../../protocol/registry.ts';
+import type { CheckedModel, ModelChoice } from './dependencies.ts';
 
 export function createInputFromWire(params: ParsedParamsOf<'session.create'>, principalId: string): CreateSessionInput {
   return {
@@ -20,6 +24,25 @@ export function createInputFromWire(params: ParsedParamsOf<'session.create'>, pr
   };
 }
 
+/** The changes that an update asks for, and why they can't be made. */
+export function changesFromWire(
+  params: ParsedParamsOf<'session.update'>,
+  checkModel: (choice: ModelChoice) => CheckedModel,
+): { readonly changes: SessionChanges; readonly problems: readonly FieldProblem[] } {
+  const { title, provider, model, base_url: baseUrl, archived, pinned } = params;
+  const namesModel = provider !== undefined || model !== undefined || baseUrl !== undefined;
+  const checked = namesModel
+    ? checkModel({ provider: provider ?? null, model: model ?? null, baseUrl: baseUrl ?? null })
+    : { target: undefined, problems: [] };
+  const changes = {
+    ...(title === undefined ? {} : { title }),
+    ...(checked.target === undefined ? {} : { model: checked.target }),
+    ...(archived === undefined ? {} : { archived }),
+    ...(pinned === undefined ? {} : { pinned }),
+  };
+  return { changes, problems: checked.problems };
+}
+
 /** The same content always gives the same payload, key by key, for its digest is the prompt's identity. */
 export function payloadFromWire({
   text,
@@ -30,6 +53,10 @@ export function payloadFromWire({
   const [first] = texts;
   if (parts.length === 1 && first !== undefined) return { text: first, parts: null };
   return { text: texts.join('\n'), parts: parts.map(partFromWire) };
+}
+
+export function placeFromWire({ to, before }: ParsedParamsOf<'prompt.move'>): QueuePlace {
+  return before === undefined ? (to ?? 'last') : { before: { admissionId: before } };
 }
 
 export function keyFromWire(

@@ -5,7 +5,7 @@ import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { ResultOf } from '../../../protocol/registry.ts';
 import { failed, result } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
-import { keyFromWire, payloadFromWire } from './from-wire.ts';
+import { keyFromWire, payloadFromWire, placeFromWire } from './from-wire.ts';
 import type { HandlersOf } from './handler.ts';
 import { makePromptWait } from './prompt-wait.ts';
 import { receiptToWire } from './receipt-to-wire.ts';
@@ -42,7 +42,7 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
         return failed('invalid_params', { fields: [{ path: 'cursor', message: 'is not the cursor of a page' }] });
       }
       const state = await sessions.state(session_id);
-      if (state === null) return failed('not_found', { what: 'session' });
+      if (state === null || state.deletedAt !== null) return failed('not_found', { what: 'session' });
       const page = await queries.listAdmissions({ sessionId: session_id, include, limit, after });
       return result({
         session_id,
@@ -55,6 +55,25 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
       const key = keyFromWire(params, principal.principalId);
       const revision = params.revision ?? null;
       const sent = await sessions.send(params.session_id, { kind: 'cancel', key, revision, known: undefined });
+      return answerOf(sent, receiptToWire);
+    },
+
+    'prompt.edit': async (params, { principal }) => {
+      const key = keyFromWire(params, principal.principalId);
+      const sent = await deps.editPrompt({
+        sessionId: params.session_id,
+        key,
+        revision: params.revision ?? null,
+        payload: payloadFromWire(params),
+      });
+      return answerOf(sent, receiptToWire);
+    },
+
+    'prompt.move': async (params, { principal }) => {
+      const key = keyFromWire(params, principal.principalId);
+      const revision = params.revision ?? null;
+      const to = placeFromWire(params);
+      const sent = await sessions.send(params.session_id, { kind: 'move', key, revision, to, known: undefined });
       return answerOf(sent, receiptToWire);
     },
 

@@ -18,7 +18,12 @@ export function makeSessionEventHandlers(deps: RpcDependencies): EventHandlers {
       if (isOfAnotherStore(store_id)) return snapshotRequired('The cursor is of another store.');
       const reservation = subscriptions.reserve(session_id);
       if (reservation === null) return failed('overloaded', { limit: deps.limits.max_subscriptions });
-      const last_seq = (await deps.sessions.state(session_id))?.seq ?? 0;
+      const state = await deps.sessions.state(session_id);
+      if (state === null || state.deletedAt !== null) {
+        reservation.cancel();
+        return failed('not_found', { what: 'session' });
+      }
+      const last_seq = state.seq;
       if (after_seq > last_seq) {
         reservation.cancel();
         return snapshotRequired(`The session has no event ${after_seq} yet; its newest one is ${last_seq}.`);
@@ -32,6 +37,7 @@ export function makeSessionEventHandlers(deps: RpcDependencies): EventHandlers {
 
     'session.events': async ({ session_id, after_seq, limit, store_id }) => {
       if (isOfAnotherStore(store_id)) return snapshotRequired('The cursor is of another store.');
+      if ((await deps.queries.findSession(session_id)) === null) return failed('not_found', { what: 'session' });
       const { events, lastSeq } = await deps.queries.events({ sessionId: session_id, afterSeq: after_seq, limit });
       if (after_seq > lastSeq) {
         return snapshotRequired(`The session has no event ${after_seq} yet; its newest one is ${lastSeq}.`);

@@ -2,15 +2,19 @@ import { blockersOf } from '../../../core/domain/session/state.ts';
 import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
-import { createInputFromWire, payloadFromWire } from './from-wire.ts';
+import { changesFromWire, createInputFromWire, payloadFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
 import { receiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
 import { makeCompressHandler } from './compress-handler.ts';
+import { makeHistoryHandlers } from './history-handlers.ts';
 import { makeSessionEventHandlers } from './session-event-handlers.ts';
 import type { Reservation } from './subscriptions.ts';
 import type { WireSnapshot } from '../../../protocol/snapshot.ts';
+
+/** How many of a fork's messages its answer shows. */
+const forkPageSize = 200;
 
 const noSuchSession = (): Answer<never> =>
   failed('not_found', { what: 'session', message: 'There is no such session.' });
@@ -20,6 +24,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
   const { sessions, queries } = deps;
   return {
     ...makeSessionEventHandlers(deps),
+    ...makeHistoryHandlers(deps),
 
     'session.create': async (params, call) => {
       const input = createInputFromWire(params, call.principal.principalId);
@@ -48,9 +53,41 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       });
     },
 
-    'session.list': async ({ limit, cursor }, { principal }) => {
-      const page = await queries.listSessions({ principalId: principal.principalId, limit, before: cursor ?? null });
+    'session.list': async ({ archived, limit, cursor }, { principal }) => {
+      const page = await queries.listSessions({
+        principalId: principal.principalId,
+        archived: archived === 'include' ? null : archived === 'only',
+        limit,
+        before: cursor ?? null,
+      });
       return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
+    },
+
+    'session.fork': async (params, call) => {
+      const sent = await deps.forkSession({
+        principalId: call.principal.principalId,
+        requestId: params.request_id ?? null,
+        sessionId: params.session_id,
+        messageId: params.message_id,
+        title: params.title ?? null,
+      });
+      if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
+      const { sessionId, created } = sent.reply;
+      const answer = await open(sessionId, { messageLimit: forkPageSize, before: null }, call);
+      return answer.kind === 'error' ? answer : result({ ...answer.result, created });
+    },
+
+    'session.update': async (params, { principal }) => {
+      const { changes, problems } = changesFromWire(params, deps.checkModel);
+      if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
+      const { session_id, revision = null } = params;
+      const sent = await sessions.send(session_id, { kind: 'update', changes, revision, by: principal.principalId });
+      return answerOf(sent, (reply) => ({ session_id, revision: reply.revision }));
+    },
+
+    'session.delete': async ({ session_id }, { principal }) => {
+      const sent = await sessions.send(session_id, { kind: 'delete', by: principal.principalId });
+      return answerOf(sent, ({ deletedAt }) => ({ session_id, deleted_at: deletedAt }));
     },
 
     'session.interrupt': async ({ session_id, execution_generation }, { principal }) => {

@@ -2,7 +2,7 @@ import type { Admission } from '../../../core/domain/admission/admission.ts';
 import { receiptOf } from '../../../core/domain/admission/receipt.ts';
 import type { ContextReport } from '../../../core/domain/compression/context-size.ts';
 import { blockersOf, startedAdmission } from '../../../core/domain/session/state.ts';
-import type { Hold, SessionProfile, SessionState } from '../../../core/domain/session/state.ts';
+import type { ForkOrigin, Hold, SessionProfile, SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
 import type { AdmissionWithPayload, SessionSummary } from '../../../core/ports/session-queries.ts';
 import type { Partial, SessionSnapshot } from '../../../core/use-cases/resume-session.ts';
@@ -44,6 +44,8 @@ export function snapshotToWire(
     hold: state.hold === null ? null : holdToWire(state.hold),
     blocked_by: [...blockersOf(state)],
     revision: state.revision,
+    archived: state.archived,
+    pinned: state.pinned,
     execution_generation: state.executionGeneration,
     epoch,
     store_id: storeId,
@@ -59,6 +61,8 @@ export function summaryToWire(summary: SessionSummary): WireSessionSummary {
     stored_session_id: summary.tipId,
     ...profileToWire(summary.profile),
     revision: summary.revision,
+    archived: summary.archived,
+    pinned: summary.pinned,
     execution_generation: summary.executionGeneration,
     transcripts: summary.transcripts,
     compressions: summary.compressions,
@@ -96,7 +100,7 @@ export function contextToWire(context: ContextReport): WireContextReport {
 
 type ProfileOnWire = Pick<
   WireSnapshot,
-  'title' | 'source' | 'provider' | 'model' | 'base_url' | 'cwd' | 'toolsets' | 'created_at'
+  'title' | 'source' | 'provider' | 'model' | 'base_url' | 'cwd' | 'toolsets' | 'forked_from' | 'created_at'
 >;
 
 function profileToWire(profile: SessionProfile): ProfileOnWire {
@@ -108,8 +112,13 @@ function profileToWire(profile: SessionProfile): ProfileOnWire {
     base_url: profile.baseUrl,
     cwd: profile.cwd,
     toolsets: [...profile.toolsets],
+    forked_from: forkToWire(profile.forkedFrom),
     created_at: profile.startedAt,
   };
+}
+
+function forkToWire(origin: ForkOrigin | null): ProfileOnWire['forked_from'] {
+  return origin === null ? null : { session_id: origin.sessionId, message_id: origin.messageId };
 }
 
 /** The newest messages that fit, in order; the newest one always. */

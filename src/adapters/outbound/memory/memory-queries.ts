@@ -1,18 +1,26 @@
 import type { Admission, AdmissionStatus } from '../../../core/domain/admission/admission.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
+import { holdsAll, wordsOf } from '../../../core/domain/search/terms.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type {
   AdmissionPage,
   AdmissionWithPayload,
   EventPage,
+  HistoryEntry,
+  HistoryPage,
+  Lineage,
   MessagePage,
   OpenBreaker,
+  SearchPage,
   SessionPage,
   SessionQueries,
   SessionSummary,
   StoredApproval,
   StoreCounts,
 } from '../../../core/ports/session-queries.ts';
+import { maxHistoryPageCharacters } from '../../../core/ports/session-queries.ts';
+import type { Message } from '../../../core/domain/transcript/message.ts';
+import { charactersOf, lineageFrom, resultOf } from './memory-history.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { ApprovalRow } from './memory-tables.ts';
 
@@ -24,8 +32,16 @@ export class MemoryQueries implements SessionQueries {
     this.#store = store;
   }
 
-  async listSessions(page: { principalId: string; limit: number; before: string | null }): Promise<SessionPage> {
-    const own = this.#store.states().filter((state) => state.profile.principalId === page.principalId);
+  async listSessions(page: {
+    principalId: string;
+    archived: boolean | null;
+    limit: number;
+    before: string | null;
+  }): Promise<SessionPage> {
+    const own = this.#store
+      .states()
+      .filter((state) => state.profile.principalId === page.principalId && state.deletedAt === null)
+      .filter((state) => page.archived === null || state.archived === page.archived);
     const newestFirst = own.toReversed();
     const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
     const rest = newestFirst.slice(from);
@@ -35,7 +51,7 @@ export class MemoryQueries implements SessionQueries {
 
   async findSession(sessionId: string): Promise<SessionSummary | null> {
     const state = this.#store.load(sessionId);
-    return state === null ? null : this.#summary(state);
+    return state === null || state.deletedAt !== null ? null : this.#summary(state);
   }
 
   async listAdmissions(page: {
@@ -68,6 +84,71 @@ export class MemoryQueries implements SessionQueries {
     const stored = this.#store.events(page.sessionId, page.afterSeq, page.limit);
     const lastSeq = this.#store.load(page.sessionId)?.seq ?? 0;
     return { events: stored.map((event) => this.#withMessage(event)), lastSeq };
+  }
+
+  async history(page: {
+    sessionId: string;
+    before: number | null;
+    after: number | null;
+    limit: number;
+  }): Promise<HistoryPage> {
+    const { sessionId, before, after, limit } = page;
+    const isForward = after !== null && before === null;
+    const range = this.#store
+      .events(sessionId)
+      .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Infinity))
+      .flatMap((event) => this.#entry(event) ?? []);
+    const inDirection = isForward ? range : range.toReversed();
+    let characters = 0;
+    const end = inDirection.findIndex((entry, index) => {
+      characters += charactersOf(entry);
+      return index > 0 && characters > maxHistoryPageCharacters;
+    });
+    const entries = inDirection.slice(0, Math.min(limit, end < 0 ? limit : end));
+    return { entries: isForward ? entries : entries.toReversed(), more: entries.length < range.length };
+  }
+
+  async lineage(sessionId: string): Promise<Lineage> {
+    return lineageFrom(this.#store, sessionId);
+  }
+
+  async transcriptEvents(page: {
+    sessionId: string;
+    afterSeq: number;
+    limit: number;
+  }): Promise<readonly SessionEvent[]> {
+    const changing = this.#store
+      .events(page.sessionId, page.afterSeq)
+      .filter(({ type }) => changesTranscript.has(type));
+    return changing.slice(0, page.limit);
+  }
+
+  async messages({ sessionId, ids }: { sessionId: string; ids: readonly number[] }): Promise<readonly Message[]> {
+    const own = ids.filter((id) => this.#store.messageRow(id)?.sessionId === sessionId);
+    return own.toSorted((a, b) => a - b).flatMap((id) => this.#store.message(id) ?? []);
+  }
+
+  async search(query: Parameters<SessionQueries['search']>[0]): Promise<SearchPage> {
+    const { principalId, sessionId, terms, before, limit } = query;
+    if (terms.phrases.length === 0) return { hits: [], next: null, behind: false };
+    const states = this.#store
+      .states()
+      .filter(
+        (state) => state.profile.principalId === principalId && (sessionId ?? state.sessionId) === state.sessionId,
+      );
+    const hits = states
+      .flatMap((state) => this.#store.messageRows(state.sessionId).map((row) => ({ state, ...row })))
+      .filter(({ message }) => message.id === message.originId && message.kind !== 'summary')
+      .filter(({ message }) => message.id < (before ?? Infinity) && holdsAll(wordsOf(message.text), terms))
+      .sort((a, b) => b.message.id - a.message.id)
+      .map(({ state, transcriptId, message }) => ({
+        sessionId: state.sessionId,
+        title: state.profile.title,
+        transcriptId,
+        message,
+      }));
+    const page = hits.slice(0, limit);
+    return { hits: page, next: hits.length > limit ? (page.at(-1)?.message.id ?? null) : null, behind: false };
   }
 
   async counts(): Promise<StoreCounts> {
@@ -119,14 +200,34 @@ export class MemoryQueries implements SessionQueries {
     return { ...row, arguments: call?.arguments ?? null };
   }
 
+  #entry(event: SessionEvent): HistoryEntry | null {
+    const { seq, at } = event;
+    if (event.type === 'message.appended') {
+      const row = this.#store.messageRow(event.message.id);
+      if (row === null) return null;
+      const { transcriptId, active, message } = row;
+      return { kind: 'message', seq, at, transcriptId, active, message };
+    }
+    if (event.type === 'compression.completed') {
+      const summary = this.#store.message(event.summary.id);
+      return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
+    }
+    if (!endsAdmission.has(event.type)) return null;
+    const admission = this.#store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
+    if (admission === null || admission.promptMessageId !== null) return null;
+    return { kind: 'prompt', seq, at, ...this.#withPayload(admission) };
+  }
+
   #summary(state: SessionState): SessionSummary {
-    const { sessionId, profile, revision, executionGeneration, lineage } = state;
+    const { sessionId, profile, revision, archived, pinned, executionGeneration, lineage } = state;
     const withStatus = (status: AdmissionStatus): number => state.open.filter((open) => open.status === status).length;
     return {
       sessionId,
       tipId: lineage.tipId,
       profile,
       revision,
+      archived,
+      pinned,
       executionGeneration,
       transcripts: lineage.length,
       compressions: lineage.compressions,
@@ -149,6 +250,18 @@ export class MemoryQueries implements SessionQueries {
     return { ...event, message: this.#store.message(event.message.id) ?? event.message };
   }
 }
+
+const endsAdmission: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'admission.cancelled',
+  'turn.settled',
+  'turn.resolved',
+]);
+
+const changesTranscript: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'message.appended',
+  'compression.completed',
+  'turn.settled',
+]);
 
 /** Where the page after this session starts; past the end when there is no such session. */
 function afterIndexOf(states: readonly SessionState[], sessionId: string): number {

@@ -17,7 +17,7 @@ import type {
 } from '../../../core/ports/ledger.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { cloneTables, compositeKey, emptyTables } from './memory-tables.ts';
-import type { ApprovalRow, MemoryTables, TranscriptRow } from './memory-tables.ts';
+import type { ApprovalRow, MemoryTables, MessageRow, TranscriptRow } from './memory-tables.ts';
 import { projectEvent } from './project-event.ts';
 import { storedForm } from './stored-form.ts';
 import { UndoLog } from './undo-log.ts';
@@ -74,7 +74,9 @@ export class MemoryStore {
 
   /** At most `limit` events of a session after `afterSeq`, in their stored form. */
   events(sessionId: string, afterSeq = 0, limit = Infinity): readonly SessionEvent[] {
-    return Object.freeze((this.#tables.events.get(sessionId) ?? []).slice(afterSeq, afterSeq + limit));
+    const log = this.#tables.events.get(sessionId) ?? [];
+    const from = Math.max(0, afterSeq + 1 - (log[0]?.seq ?? 1));
+    return Object.freeze(log.slice(from, from + limit));
   }
 
   transcript(transcriptId: string): TranscriptRow | null {
@@ -92,6 +94,30 @@ export class MemoryStore {
   message(id: number): Message | null {
     const transcriptId = this.#tables.transcriptByMessage.get(id) ?? '';
     return this.#tables.messages.get(transcriptId)?.get(id)?.message ?? null;
+  }
+
+  /** A message with what its row says of it. */
+  messageRow(id: number): StoredMessage | null {
+    const transcriptId = this.#tables.transcriptByMessage.get(id) ?? '';
+    const row = this.#tables.messages.get(transcriptId)?.get(id);
+    const sessionId = this.#tables.transcripts.get(transcriptId)?.sessionId;
+    return row === undefined || sessionId === undefined ? null : { ...row, transcriptId, sessionId };
+  }
+
+  /** Every message of a session, in any transcript. */
+  messageRows(sessionId: string): readonly StoredMessage[] {
+    return this.transcriptsOf(sessionId).flatMap(({ id: transcriptId }) =>
+      [...(this.#tables.messages.get(transcriptId)?.values() ?? [])].map((row) => ({
+        ...row,
+        transcriptId,
+        sessionId,
+      })),
+    );
+  }
+
+  /** Root first. */
+  transcriptsOf(sessionId: string): readonly TranscriptRow[] {
+    return [...this.#tables.transcripts.values()].filter((row) => row.sessionId === sessionId);
   }
 
   /** Every admission that a session ever had, oldest first. */
@@ -154,7 +180,7 @@ export class MemoryStore {
   #commit({ sessionId, events }: AppendRequest): AppendResult {
     const undo = new UndoLog();
     try {
-      const log = this.#tables.events.get(sessionId) ?? [];
+      let log = this.#tables.events.get(sessionId) ?? [];
       undo.put(this.#tables.events, sessionId, log);
       for (const event of events) {
         const before = this.load(sessionId);
@@ -162,6 +188,7 @@ export class MemoryStore {
         const after = frozenCopy(evolve(before, stored));
         projectEvent(this.#tables, undo, { event, before, after });
         undo.put(this.#tables.states, sessionId, after);
+        if (event.type === 'session.deleted') undo.put(this.#tables.events, sessionId, (log = []));
         undo.push(log, stored);
       }
       return { kind: 'committed' };
@@ -177,6 +204,11 @@ export class MemoryStore {
   ): string | undefined {
     return this.#tables.admissionByInput.get(compositeKey(key.principalId, sessionId, key.inputId));
   }
+}
+
+export interface StoredMessage extends MessageRow {
+  readonly transcriptId: string;
+  readonly sessionId: string;
 }
 
 function assertGapless({ sessionId, expectedSeq, events }: AppendRequest): void {

@@ -13,13 +13,13 @@ export interface MemoryTables {
 
   /** By session id, oldest session first. */
   readonly states: Map<string, SessionState>;
-  /** By session id; the event with sequence number n is at index n − 1. */
+  /** By session id, gapless from 1; of a deleted session only the last one is left. */
   readonly events: Map<string, SessionEvent[]>;
   /** By session id, then admission id; settled ones stay for ever. */
   readonly admissions: Map<string, Map<string, Admission>>;
   /** By admission id. */
   readonly payloads: Map<string, StoredPayload>;
-  /** By approval id, oldest first; closed ones stay for ever. */
+  /** By approval id, oldest first; closed ones stay as long as the session. */
   readonly approvals: Map<string, ApprovalRow>;
   readonly transcripts: Map<string, TranscriptRow>;
   /** By transcript id, then message id. */
@@ -110,6 +110,10 @@ export function cloneTables(tables: MemoryTables): MemoryTables {
 /** A key of several parts; no two lists of parts have the same one. */
 export function compositeKey(...parts: readonly string[]): string {
   return JSON.stringify(parts);
+}
+
+export function partsOfKey(key: string): readonly string[] {
+  return JSON.parse(key) as string[]; // what `compositeKey` made
 }
 
 function mapValues<K, V>(map: ReadonlyMap<K, V>, change: (value: V) => V): Map<K, V> {

@@ -5,7 +5,7 @@ import type { CarriedMessage, SessionEvent } from '../../../core/domain/session/
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import { frozenCopy } from './frozen-copy.ts';
-import { compositeKey } from './memory-tables.ts';
+import { compositeKey, partsOfKey } from './memory-tables.ts';
 import type { MemoryTables, MessageRow } from './memory-tables.ts';
 import type { UndoLog } from './undo-log.ts';
 
@@ -37,6 +37,10 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
       return createSession(tables, undo, event);
     case 'admission.queued':
       return queueAdmission(tables, undo, event);
+    case 'admission.edited':
+      return editPayload(tables, undo, event);
+    case 'session.deleted':
+      return deleteContent(tables, undo, after);
     case 'message.appended':
       return insertMessage(tables, undo, after.lineage.tipId, withContent(event.message));
     case 'turn.settled':
@@ -53,8 +57,10 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
       return requestApproval(tables, undo, event);
     case 'approval.resolved':
       return resolveApproval(tables, undo, event);
+    case 'session.updated':
     case 'session.held':
     case 'session.released':
+    case 'admission.moved':
     case 'admission.cancelled':
     case 'admission.merged':
     case 'admission.requeued':
@@ -104,6 +110,30 @@ function resolveApproval(tables: MemoryTables, undo: UndoLog, event: EventOf<'ap
   const row = tables.approvals.get(approvalId);
   invariant(row?.resolution === null, 'an approval is resolved once');
   undo.put(tables.approvals, approvalId, frozenCopy({ ...row, resolution: { decision, by, reason, at } }));
+}
+
+function editPayload(tables: MemoryTables, undo: UndoLog, event: EventOf<'admission.edited'>): void {
+  const { admissionId, payload, payloadDigest } = event;
+  invariant(payload !== undefined && admissionId !== null, 'an edit comes with its payload');
+  undo.put(tables.payloads, admissionId, frozenCopy({ payload, payloadDigest }));
+}
+
+/** Leaves identities and outcomes. The events that are gone are taken out of the log with the append. */
+function deleteContent(tables: MemoryTables, undo: UndoLog, { sessionId }: SessionState): void {
+  for (const row of tables.transcripts.values()) {
+    if (row.sessionId !== sessionId) continue;
+    for (const id of rowsOf(tables, row.id).keys()) undo.delete(tables.transcriptByMessage, id);
+    undo.put(tables.messages, row.id, new Map());
+  }
+  for (const admissionId of tables.admissions.get(sessionId)?.keys() ?? []) undo.delete(tables.payloads, admissionId);
+  for (const approval of tables.approvals.values()) {
+    if (approval.sessionId === sessionId) undo.delete(tables.approvals, approval.approvalId);
+  }
+  for (const [key, compressionId] of tables.compressionByRequest) {
+    if (partsOfKey(key)[1] !== sessionId) continue;
+    undo.delete(tables.compressions, compressionId);
+    undo.delete(tables.compressionByRequest, key);
+  }
 }
 
 function compress(tables: MemoryTables, undo: UndoLog, event: EventOf<'compression.completed'>): void {

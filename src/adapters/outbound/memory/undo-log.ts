@@ -11,6 +11,13 @@ export class UndoLog {
     this.#steps.push(() => (before === null ? table.delete(key) : table.set(key, before.value)));
   }
 
+  delete<K, V>(table: Map<K, V>, key: K): void {
+    if (!table.has(key)) return;
+    const before = table.get(key) as V; // `has`: the value is a V
+    table.delete(key);
+    this.#steps.push(() => table.set(key, before));
+  }
+
   add<V>(set: Set<V>, value: V): void {
     if (set.has(value)) return;
     set.add(value);

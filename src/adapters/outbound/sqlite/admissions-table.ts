@@ -4,13 +4,17 @@ import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
 import type { StoredPayload } from '../../../core/ports/ledger.ts';
 import { admissionColumns, admissionFromRow, admissionToRow } from './admission-row.ts';
 import type { AdmissionRow } from './admission-row.ts';
-import { fromJson } from './json-column.ts';
+import { fromJson, toJson } from './json-column.ts';
 
 const insertSql = `INSERT INTO session_admissions (${admissionColumns}, payload) VALUES (
   @seq, @admission_id, @request_id, @target_session_id, @principal_id, @position, @revision, @status, @outcome,
   @delivery, @owner_epoch, @execution_generation, @boundary, @step, @requeue_count, @prompt_message_id,
   @stop_requested_by, @stop_requested_at, @accepted_at, @started_at, @settled_at, @request_digest, @payload_digest,
   @retried_by, @resolution, @evidence, @failure, @steers_generation, @if_over, @merged_into, @payload)`;
+
+/** What a client changes of a prompt that waits: its place and its content. */
+const updateQueuedSql = `UPDATE session_admissions SET position = @position, payload_digest = @payload_digest,
+  revision = @revision, payload = coalesce(@payload, payload) WHERE admission_id = @admission_id`;
 
 /** Everything that a step of an admission's life may change. Its identity is not among it, nor is its place. */
 const updateLifeSql = `UPDATE session_admissions SET revision = @revision, status = @status, outcome = @outcome,
@@ -28,6 +32,8 @@ const updateProgressSql = `UPDATE session_admissions
 export class AdmissionsTable {
   readonly #insert: Database.Statement<[AdmissionRow & { readonly payload: string }]>;
   readonly #updateLife: Database.Statement<[AdmissionRow]>;
+  readonly #updateQueued: Database.Statement<[AdmissionRow & { readonly payload: string | null }]>;
+  readonly #forgetPayloads: Database.Statement<[string]>;
   readonly #updateProgress: Database.Statement<[AdmissionRow]>;
   readonly #byId: Database.Statement<[string], AdmissionRow>;
   readonly #byIds: Database.Statement<[string], AdmissionRow>;
@@ -40,6 +46,10 @@ export class AdmissionsTable {
     const select = `SELECT ${admissionColumns} FROM session_admissions`;
     this.#insert = db.prepare(insertSql);
     this.#updateLife = db.prepare(updateLifeSql);
+    this.#updateQueued = db.prepare(updateQueuedSql);
+    this.#forgetPayloads = db.prepare(
+      "UPDATE session_admissions SET payload = NULL WHERE target_session_id = ? AND status = 'terminal'",
+    );
     this.#updateProgress = db.prepare(updateProgressSql);
     this.#byId = db.prepare(`${select} WHERE admission_id = ?`);
     this.#byIds = db.prepare(`${select} WHERE admission_id IN (SELECT value FROM json_each(?))`);
@@ -59,6 +69,16 @@ export class AdmissionsTable {
 
   updateProgress(admission: Admission): void {
     this.#updateProgress.run(admissionToRow(admission));
+  }
+
+  /** Without a payload the stored one stays. */
+  updateQueued(admission: Admission, payload: PromptPayload | null): void {
+    this.#updateQueued.run({ ...admissionToRow(admission), payload: toJson(payload) });
+  }
+
+  /** Removes what the settled prompts of a session said. */
+  forgetPayloads(sessionId: string): void {
+    this.#forgetPayloads.run(sessionId);
   }
 
   byId(admissionId: string): Admission | null {

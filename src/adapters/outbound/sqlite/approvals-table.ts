@@ -33,11 +33,12 @@ const withArguments = `SELECT ${columns}, (
     WHERE m.id = a.message_id AND json_extract(value, '$.id') = a.call_id LIMIT 1
   ) AS arguments FROM approvals a`;
 
-/** The requests for approval of all sessions, one row for each, for ever. */
+/** The requests for approval of all sessions, one row for each, as long as the session is. */
 export class ApprovalsTable {
   readonly #request: Database.Statement<[Omit<ApprovalRow, 'decision' | 'decided_by' | 'reason' | 'decided_at'>]>;
   readonly #resolve: Database.Statement<[{ readonly approvalId: string } & ApprovalResolution]>;
   readonly #open: Database.Statement<[string], ApprovalRow>;
+  readonly #delete: Database.Statement<[string]>;
 
   constructor(db: Database.Database) {
     this.#request = db.prepare(
@@ -53,6 +54,7 @@ export class ApprovalsTable {
     this.#open = db.prepare(
       `SELECT ${columns} FROM approvals a WHERE a.session_id = ? AND a.decision IS NULL ORDER BY a.number`,
     );
+    this.#delete = db.prepare('DELETE FROM approvals WHERE session_id = ?');
   }
 
   request(sessionId: string, approval: Approval): void {
@@ -73,6 +75,11 @@ export class ApprovalsTable {
   resolve(approvalId: string, { decision, by, reason, at }: ApprovalResolution): void {
     const { changes } = this.#resolve.run({ approvalId, decision, by, reason, at });
     invariant(changes === 1, 'an approval is resolved once');
+  }
+
+  /** Of a session that is deleted. */
+  delete(sessionId: string): void {
+    this.#delete.run(sessionId);
   }
 
   /** Oldest first. */

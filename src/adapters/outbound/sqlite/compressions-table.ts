@@ -13,6 +13,7 @@ export class CompressionsTable {
   readonly #complete: Database.Statement<[CompleteFields]>;
   readonly #fail: Database.Statement<[FailFields]>;
   readonly #byRequest: Database.Statement<[CompressionKey], RecordRow>;
+  readonly #delete: Database.Statement<[string]>;
 
   constructor(db: Database.Database) {
     this.#begin = db.prepare(
@@ -35,6 +36,7 @@ export class CompressionsTable {
        FROM compressions
        WHERE session_id = @sessionId AND principal_id = @principalId AND request_id = @requestId`,
     );
+    this.#delete = db.prepare('DELETE FROM compressions WHERE session_id = ?');
   }
 
   byRequest({ sessionId, principalId, requestId }: CompressionKey): CompressionRecord | null {
@@ -78,6 +80,10 @@ export class CompressionsTable {
       usage: toJson(event.usage),
       at: event.at,
     });
+  }
+
+  delete(sessionId: string): void {
+    this.#delete.run(sessionId);
   }
 }
 

@@ -1,6 +1,8 @@
 import {
   crossBoundary,
+  editAdmission,
   loseAdmission,
+  moveAdmission,
   requeueAdmission,
   requestStop,
   startAdmission,
@@ -45,8 +47,19 @@ export function projectEvent(tables: ProjectedTables, event: SessionEvent): void
       return tables.sessions.setHold(event.sessionId, event.hold);
     case 'session.released':
       return tables.sessions.setHold(event.sessionId, null);
+    case 'session.updated':
+      return tables.sessions.update(event.sessionId, event.changes);
+    case 'session.deleted':
+      return tables.sessions.delete(event.sessionId, event.at);
     case 'admission.queued':
       return tables.admissions.insert(event.admission, payloadOf(tables, event));
+    case 'admission.edited':
+      return tables.admissions.updateQueued(
+        editAdmission(admissionOf(tables, event), event.payloadDigest),
+        event.payload ?? null,
+      );
+    case 'admission.moved':
+      return tables.admissions.updateQueued(moveAdmission(admissionOf(tables, event), event.position), null);
     case 'admission.requeued':
       return changeAdmission(tables, event, requeueAdmission);
     case 'turn.started':
@@ -112,6 +125,7 @@ function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended
     tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });
   }
   if (message.kind === 'answer') tables.sessions.setAnswered(sessionId);
+  if (event.admissionId === null) return; // a fork's own beginning
   const admission = admissionOf(tables, event);
   if (admission.status !== 'started') return;
   const crossed = boundary === null ? admission : crossBoundary(admission, boundary);

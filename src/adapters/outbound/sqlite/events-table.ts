@@ -30,6 +30,9 @@ export class EventsTable {
   readonly #tables: EventTables;
   readonly #insert: Database.Statement<[EventRow]>;
   readonly #after: Database.Statement<[string, number, number], EventRow>;
+  readonly #messages: Database.Statement<[string], EventRow>;
+  readonly #changing: Database.Statement<[string, number, number], EventRow>;
+  readonly #delete: Database.Statement<[string]>;
   readonly #lastSeq: Database.Statement<[string], number | null>;
 
   constructor(db: Database.Database, tables: EventTables) {
@@ -39,6 +42,14 @@ export class EventsTable {
        VALUES (@session_id, @seq, @type, @at, @epoch, @admission_id, @execution_generation, @payload)`,
     );
     this.#after = db.prepare('SELECT * FROM session_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?');
+    this.#messages = db.prepare(
+      `SELECT * FROM session_events WHERE session_id = ? AND type IN ('message.appended', 'compression.completed')`,
+    );
+    this.#changing = db.prepare(
+      `SELECT * FROM session_events WHERE session_id = ? AND seq > ?
+         AND type IN ('message.appended', 'compression.completed', 'turn.settled') ORDER BY seq LIMIT ?`,
+    );
+    this.#delete = db.prepare('DELETE FROM session_events WHERE session_id = ?');
     this.#lastSeq = db
       .prepare<[string], number | null>('SELECT max(seq) FROM session_events WHERE session_id = ?')
       .pluck();
@@ -46,6 +57,21 @@ export class EventsTable {
 
   insert(event: SessionEvent): void {
     this.#insert.run(eventToRow(event));
+  }
+
+  /** Every message that the session ever had, in any transcript, active or not. */
+  messagesOf(sessionId: string): readonly number[] {
+    return this.#messages.all(sessionId).flatMap((row) => messagesIn(bodyFromRow(row)));
+  }
+
+  /** Removes the events of a session and says how many there were. */
+  delete(sessionId: string): number {
+    return this.#delete.run(sessionId).changes;
+  }
+
+  /** The events that change a transcript, without content. */
+  ofTranscripts(sessionId: string, afterSeq: number, limit: number): readonly SessionEvent[] {
+    return this.#complete(sessionId, this.#changing.all(sessionId, afterSeq, limit), false);
   }
 
   /** 0 for a session that doesn't exist. */
@@ -62,9 +88,12 @@ export class EventsTable {
     afterSeq: number,
     options: { readonly limit: number; readonly content: boolean },
   ): readonly SessionEvent[] {
-    const rows = this.#after.all(sessionId, afterSeq, options.limit);
+    return this.#complete(sessionId, this.#after.all(sessionId, afterSeq, options.limit), options.content);
+  }
+
+  #complete(sessionId: string, rows: readonly EventRow[], content: boolean): readonly SessionEvent[] {
     const bodies = rows.map(bodyFromRow);
-    const messages = this.#messagesOf(bodies, options.content);
+    const messages = this.#contentOf(bodies, content);
     const admissions = this.#tables.admissions.byIds(queuedIn(rows));
     const messageById = new Map(messages.map((message) => [message.id, message]));
     const admissionById = new Map(admissions.map((admission) => [admission.admissionId, admission]));
@@ -76,7 +105,7 @@ export class EventsTable {
     return rows.map((row, index) => fromStored(headerFromRow(row), found(bodies[index], 'body'), sources));
   }
 
-  #messagesOf(bodies: readonly StoredBody[], content: boolean): readonly (Message | MessageMeta)[] {
+  #contentOf(bodies: readonly StoredBody[], content: boolean): readonly (Message | MessageMeta)[] {
     const whole = (body: StoredBody): boolean => content && body.type === 'message.appended';
     return [
       ...this.#tables.messages.byIds(bodies.filter(whole).flatMap(messagesIn)),

@@ -1,6 +1,7 @@
 import { FailStop } from './fail-stop.ts';
 import type { ReadCall } from './reads.ts';
 import { makeReader } from './reads.ts';
+import { SearchIndex } from './search-index.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { makeSqliteQueries } from './sqlite-queries.ts';
 import type { SqliteStorage, SqliteStorageOptions } from './sqlite-storage.ts';
@@ -21,6 +22,7 @@ export function inProcessStorage(
   const failStop = new FailStop();
   const reader = makeReader(writer.db);
   const read: ReadCall = (method, ...args) => failStop.watch(answer(() => reader(method, args)));
+  const index = new SearchIndex(writer.home, writer.db);
   const ledger = new SqliteLedger({
     read,
     failStop,
@@ -38,8 +40,9 @@ export function inProcessStorage(
     storeId: writer.storeId,
     opening: writer.opening,
     ledger,
-    queries: makeSqliteQueries(read),
+    queries: makeSqliteQueries(read, (query) => failStop.watch(answer(() => index.search(query, Infinity)))),
     async close() {
+      index.close();
       failStop.retire();
       await ledger.close();
       writer.close();

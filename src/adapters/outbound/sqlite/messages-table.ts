@@ -7,7 +7,7 @@ import type { MessageMetaRow, MessageRow } from './message-row.ts';
 const copiedColumns = `origin_id, role, kind, tokens, admission_id, tool_call_id, tool_call_ids, partial, finish_reason,
   usage, at, content, tool_calls, parts, answered_by`;
 
-/** The messages of all transcripts. Rows are added, hidden and copied; their content never changes. */
+/** The messages of all transcripts. Rows are added, hidden, copied and, with their session, deleted; their content never changes. */
 export class MessagesTable {
   readonly #insert: Database.Statement<[MessageRow & { readonly session_id: string }]>;
   readonly #copy: Database.Statement<[{ readonly to: number; readonly from: number; readonly transcript: string }]>;
@@ -17,6 +17,7 @@ export class MessagesTable {
   readonly #byIds: Database.Statement<[string], MessageRow>;
   readonly #after: Database.Statement<[string, number], MessageRow>;
   readonly #before: Database.Statement<[string, number, number], MessageRow>;
+  readonly #delete: Database.Statement<[string]>;
   readonly #lastId: Database.Statement<[], number | null>;
 
   constructor(db: Database.Database) {
@@ -45,6 +46,7 @@ export class MessagesTable {
     this.#before = db.prepare(
       `SELECT ${messageColumns} FROM messages WHERE session_id = ? AND active = 1 AND id < ? ORDER BY id DESC LIMIT ?`,
     );
+    this.#delete = db.prepare('DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))');
     this.#lastId = db.prepare<[], number | null>(`SELECT seq FROM sqlite_sequence WHERE name = 'messages'`).pluck();
   }
 
@@ -60,6 +62,10 @@ export class MessagesTable {
   /** Takes messages out of their transcript and says how many were in it. */
   hide(ids: readonly number[]): number {
     return ids.length === 0 ? 0 : this.#hide.run(JSON.stringify(ids)).changes;
+  }
+
+  delete(ids: readonly number[]): void {
+    this.#delete.run(JSON.stringify(ids));
   }
 
   /** The active messages of a transcript, in order. */

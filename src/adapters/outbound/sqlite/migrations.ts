@@ -244,8 +244,31 @@ const trustedCompression = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What an update sets, where a fork comes from, and what a deletion leaves. On root rows, as all that is the session's. */
+const sessionLife = `
+  ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN deleted_at TEXT;
+  ALTER TABLE sessions ADD COLUMN forked_from TEXT; -- the session's id
+  ALTER TABLE sessions ADD COLUMN forked_from_message_id INTEGER;
+
+  -- In order, so that what is derived from the store can follow.
+  CREATE TABLE session_deletions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL REFERENCES sessions (id)
+  ) STRICT;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
-const migrations: readonly string[] = [initialSchema, tally, approvals, steers, answeredBy, trustedCompression];
+const migrations: readonly string[] = [
+  initialSchema,
+  tally,
+  approvals,
+  steers,
+  answeredBy,
+  trustedCompression,
+  sessionLife,
+];
 
 export const schemaVersion = migrations.length;
 

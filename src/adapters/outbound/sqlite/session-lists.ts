@@ -12,6 +12,13 @@ interface SummaryRow extends HeadRow {
   readonly updated_at: string;
 }
 
+interface ListFields {
+  readonly principalId: string;
+  readonly archived: number | null;
+  readonly before: string | null;
+  readonly limit: number;
+}
+
 const openWith = (status: string): string =>
   `(SELECT count(*) FROM session_admissions a
     WHERE a.target_session_id = s.id AND a.status <> 'terminal' AND a.status = '${status}') AS ${status}`;
@@ -23,11 +30,12 @@ const selectSummary = `SELECT ${headColumns}, tip.message_count AS tip_message_c
 
 /** One row per session, in the order of creation. The cursor is the id of the last session of a page. */
 const listSessionsSql = `${selectSummary}
-  WHERE s.principal_id = @principalId AND s.parent_session_id IS NULL
+  WHERE s.principal_id = @principalId AND s.parent_session_id IS NULL AND s.deleted_at IS NULL
+    AND (@archived IS NULL OR s.archived = @archived)
     AND s.number < coalesce((SELECT number FROM sessions WHERE id = @before), iif(@before IS NULL, 9e15, 0))
   ORDER BY s.number DESC LIMIT @limit`;
 
-const findSessionSql = `${selectSummary} WHERE s.id = ? AND s.parent_session_id IS NULL`;
+const findSessionSql = `${selectSummary} WHERE s.id = ? AND s.parent_session_id IS NULL AND s.deleted_at IS NULL`;
 
 const openBreakersSql = `SELECT id, breaker_failures, breaker_open_until, breaker_reason, breaker_recent
   FROM sessions WHERE breaker_open_until > @now ORDER BY breaker_open_until DESC LIMIT @limit`;
@@ -35,12 +43,13 @@ const openBreakersSql = `SELECT id, breaker_failures, breaker_open_until, breake
 export function makeSessionLists(
   db: Database.Database,
 ): Pick<QueryReads, 'listSessions' | 'findSession' | 'openBreakers'> {
-  const list = db.prepare<[{ principalId: string; before: string | null; limit: number }], SummaryRow>(listSessionsSql);
   const breakers = db.prepare<[{ now: string; limit: number }], HeadRow>(openBreakersSql);
+  const list = db.prepare<[ListFields], SummaryRow>(listSessionsSql);
   const find = db.prepare<[string], SummaryRow>(findSessionSql);
   return {
-    listSessions({ principalId, limit, before }) {
-      const rows = list.all({ principalId, before, limit: limit + 1 });
+    listSessions({ principalId, archived, limit, before }) {
+      const isArchived = archived === null ? null : Number(archived);
+      const rows = list.all({ principalId, archived: isArchived, before, limit: limit + 1 });
       const sessions = rows.slice(0, limit).map(summaryFromRow);
       return { sessions, next: rows.length > limit ? (sessions.at(-1)?.sessionId ?? null) : null };
     },
@@ -59,6 +68,8 @@ function summaryFromRow(row: SummaryRow): SessionSummary {
     tipId: head.lineage.tipId,
     profile: head.profile,
     revision: head.revision,
+    archived: head.archived,
+    pinned: head.pinned,
     executionGeneration: head.executionGeneration,
     transcripts: head.lineage.length,
     compressions: head.lineage.compressions,

@@ -26,6 +26,8 @@ export interface ProfileRow {
   readonly system_prompt_tokens: number;
   readonly toolsets: string;
   readonly tools: string;
+  readonly forked_from: string | null;
+  readonly forked_from_message_id: number | null;
   readonly started_at: string;
 }
 
@@ -34,6 +36,9 @@ export interface HeadRow extends ProfileRow {
   readonly id: string;
   readonly last_seq: number;
   readonly revision: number;
+  readonly archived: number;
+  readonly pinned: number;
+  readonly deleted_at: string | null;
   readonly execution_generation: number;
   readonly hold_reason: string | null;
   readonly hold_until: string | null;
@@ -74,6 +79,8 @@ const profileColumnNames = [
   'system_prompt_tokens',
   'toolsets',
   'tools',
+  'forked_from',
+  'forked_from_message_id',
   'started_at',
 ] as const satisfies readonly (keyof ProfileRow)[];
 
@@ -81,7 +88,7 @@ export const profileColumns = profileColumnNames.join(', ');
 
 /** The columns of a `HeadRow`, from the root row `s`, its tip `tip` and the open compression `c`. */
 export const headColumns = `s.id, ${profileColumnNames.map((name) => `s.${name}`).join(', ')},
-  s.revision, s.execution_generation, s.hold_reason, s.hold_until, s.hold_by, s.hold_at,
+  s.revision, s.archived, s.pinned, s.deleted_at, s.execution_generation, s.hold_reason, s.hold_until, s.hold_by, s.hold_at,
   s.tip_session_id, tip.parent_session_id AS tip_parent_id, s.transcript_count, s.compression_count,
   s.breaker_failures, s.breaker_open_until, s.breaker_reason, s.breaker_recent,
   s.answered_provider, s.answered_model, s.answered_base_url, s.usage_anchor_tokens, s.usage_anchor_message_id,
@@ -99,6 +106,9 @@ export function headFromRow(row: HeadRow): SessionHead {
     seq: row.last_seq,
     profile: profileFromRow(row),
     revision: row.revision,
+    archived: row.archived === 1,
+    pinned: row.pinned === 1,
+    deletedAt: row.deleted_at,
     executionGeneration: row.execution_generation,
     hold: holdFrom(row),
     lineage: {
@@ -130,6 +140,7 @@ export function profileFromRow(row: ProfileRow): SessionProfile {
     systemPromptTokens: row.system_prompt_tokens,
     toolsets: fromJsonList(row.toolsets),
     tools: fromJsonList(row.tools),
+    forkedFrom: row.forked_from === null ? null : { sessionId: row.forked_from, messageId: row.forked_from_message_id },
     startedAt: row.started_at,
   };
 }
@@ -149,6 +160,8 @@ export function profileToRow(profile: SessionProfile): ProfileRow {
     system_prompt_tokens: profile.systemPromptTokens,
     toolsets: JSON.stringify(profile.toolsets),
     tools: JSON.stringify(profile.tools),
+    forked_from: profile.forkedFrom?.sessionId ?? null,
+    forked_from_message_id: profile.forkedFrom?.messageId ?? null,
     started_at: profile.startedAt,
   };
 }

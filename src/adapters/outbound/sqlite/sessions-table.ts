@@ -3,6 +3,7 @@ import { invariant } from '../../../core/domain/invariant.ts';
 import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts';
 import { createdSession } from '../../../core/domain/session/evolve.ts';
 import type { Hold, SessionProfile, UsageAnchor } from '../../../core/domain/session/state.ts';
+import type { SessionChanges } from '../../../core/domain/session/update.ts';
 import type { CreatedSession } from '../../../core/ports/ledger.ts';
 import { headColumns, headFromRow, headTables, profileColumns, profileFromRow, profileToRow } from './session-row.ts';
 import type { HeadRow, ProfileRow, SessionHead } from './session-row.ts';
@@ -22,6 +23,11 @@ export class SessionsTable {
   readonly #setUsageAnchor: Database.Statement<[number | null, number | null, string]>;
   readonly #setLineage: Database.Statement<[LineageFields]>;
   readonly #setAnswered: Database.Statement<[string]>;
+  readonly #update: Database.Statement<[UpdateFields]>;
+  readonly #lineage: Database.Statement<[string], string>;
+  readonly #empty: Database.Statement<[string]>;
+  readonly #markDeleted: Database.Statement<[{ readonly id: string; readonly at: string }]>;
+  readonly #noteDeletion: Database.Statement<[string]>;
   readonly #raiseRevision: Database.Statement<[string]>;
   readonly #countMessages: Database.Statement<[number, string]>;
 
@@ -65,6 +71,36 @@ export class SessionsTable {
        WHERE id = ? AND (answered_provider IS NOT provider OR answered_model IS NOT model
          OR answered_base_url IS NOT base_url)`,
     );
+    this.#update = db.prepare(
+      `UPDATE sessions SET title = iif(@setsTitle, @title, title), provider = coalesce(@provider, provider),
+         model = coalesce(@model, model), base_url = iif(@setsModel, @baseUrl, base_url),
+         usage_anchor_tokens = iif(@setsModel, NULL, usage_anchor_tokens),
+         usage_anchor_message_id = iif(@setsModel, NULL, usage_anchor_message_id),
+         archived = coalesce(@archived, archived), pinned = coalesce(@pinned, pinned), revision = revision + 1
+       WHERE id = @session`,
+    );
+    this.#lineage = db
+      .prepare<[string], string>(
+        `WITH RECURSIVE lineage (id) AS (
+           SELECT tip_session_id FROM sessions WHERE id = ?
+           UNION ALL
+           SELECT s.parent_session_id FROM lineage JOIN sessions s ON s.id = lineage.id
+           WHERE s.parent_session_id IS NOT NULL)
+         SELECT id FROM lineage`,
+      )
+      .pluck();
+    this.#empty = db.prepare(
+      `UPDATE sessions SET title = NULL, cwd = NULL, system_prompt = NULL, message_count = 0
+       WHERE id IN (SELECT value FROM json_each(?))`,
+    );
+    this.#markDeleted = db.prepare(
+      `UPDATE sessions SET deleted_at = @at, system_prompt_tokens = 0, usage_anchor_tokens = NULL,
+         usage_anchor_message_id = NULL, hold_reason = NULL, hold_until = NULL, hold_by = NULL, hold_at = NULL,
+         breaker_failures = 0, breaker_open_until = NULL, breaker_reason = NULL, breaker_recent = '[]',
+         revision = revision + 1
+       WHERE id = @id`,
+    );
+    this.#noteDeletion = db.prepare('INSERT INTO session_deletions (session_id) VALUES (?)');
     this.#raiseRevision = db.prepare('UPDATE sessions SET revision = revision + 1 WHERE id = ?');
     this.#countMessages = db.prepare('UPDATE sessions SET message_count = message_count + ? WHERE id = ?');
   }
@@ -146,6 +182,32 @@ export class SessionsTable {
     this.#setAnswered.run(sessionId);
   }
 
+  update(sessionId: string, { title, model, archived, pinned }: SessionChanges): void {
+    this.#update.run({
+      session: sessionId,
+      setsTitle: title === undefined ? 0 : 1,
+      title: title ?? null,
+      setsModel: model === undefined ? 0 : 1,
+      provider: model?.provider ?? null,
+      model: model?.model ?? null,
+      baseUrl: model?.baseUrl ?? null,
+      archived: flagOf(archived),
+      pinned: flagOf(pinned),
+    });
+  }
+
+  /** The ids of the session's transcripts, the tip first. */
+  lineageOf(sessionId: string): readonly string[] {
+    return this.#lineage.all(sessionId);
+  }
+
+  /** Leaves the rows of a session, their ids and what they were, without what a person wrote. */
+  delete(sessionId: string, at: string): void {
+    this.#empty.run(JSON.stringify(this.lineageOf(sessionId)));
+    this.#markDeleted.run({ id: sessionId, at });
+    this.#noteDeletion.run(sessionId);
+  }
+
   raiseRevision(sessionId: string): void {
     this.#raiseRevision.run(sessionId);
   }
@@ -153,6 +215,22 @@ export class SessionsTable {
   countMessages(transcriptId: string, more: number): void {
     if (more !== 0) this.#countMessages.run(more, transcriptId);
   }
+}
+
+function flagOf(value: boolean | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
+interface UpdateFields {
+  readonly session: string;
+  readonly setsTitle: number;
+  readonly title: string | null;
+  readonly setsModel: number;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly baseUrl: string | null;
+  readonly archived: number | null;
+  readonly pinned: number | null;
 }
 
 interface RootFields {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { MaintenanceApi } from './maintenance-worker.ts';
 import type { ReaderApi } from './reader-worker.ts';
+import type { SearchApi } from './search-worker.ts';
 import { WorkerChannel } from './worker-channel.ts';
 import type { WriterApi } from './writer-worker.ts';
 
@@ -26,7 +27,12 @@ export function startMaintenanceThread(): WorkerChannel<MaintenanceApi> {
   return new WorkerChannel<MaintenanceApi>(startWorker('maintenance-worker'));
 }
 
-function startWorker(name: 'writer-worker' | 'reader-worker' | 'maintenance-worker'): Worker {
+/** The thread of the search index. Whoever starts it ends it. */
+export function startSearchThread(): WorkerChannel<SearchApi> {
+  return new WorkerChannel<SearchApi>(startWorker('search-worker'));
+}
+
+function startWorker(name: 'writer-worker' | 'reader-worker' | 'maintenance-worker' | 'search-worker'): Worker {
   const fromSources = import.meta.url.endsWith('.ts');
   const url = new URL(`./${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
   return new Worker(url, { name: `holdfast ${name}`, ...(fromSources ? { execArgv: loaderOfSources() } : {}) });

@@ -14,6 +14,7 @@ export type StoreWriterOptions = OpenStoreOptions & Pick<StoreUpkeepOptions, 'in
 /** The one writer of a store file: what runs in the writer's thread, or in the caller's own. */
 export class StoreWriter {
   readonly db: Database.Database;
+  readonly home: string;
   readonly storeId: string;
   readonly opening: Opening;
   readonly #store: SqliteStore;
@@ -24,6 +25,7 @@ export class StoreWriter {
   constructor(options: StoreWriterOptions) {
     const { db, path, storeId, mark, opening } = openStore(options);
     this.db = db;
+    this.home = options.home;
     this.storeId = storeId;
     this.opening = opening;
     this.#store = new SqliteStore(db);

@@ -33,7 +33,7 @@ export class SqliteStore {
   readonly #tables: ProjectedTables;
   readonly #events: EventsTable;
   readonly #appendAll: Database.Transaction<(requests: readonly AppendRequest[]) => AppendedBatch>;
-  readonly #write: Database.Transaction<(events: readonly SessionEvent[]) => void>;
+  readonly #write: Database.Transaction<(events: readonly SessionEvent[]) => number>;
   #commits: number | null = null;
 
   constructor(db: Database.Database) {
@@ -51,17 +51,24 @@ export class SqliteStore {
     this.#events = new EventsTable(db, this.#tables);
     this.#appendAll = db.transaction((requests) => {
       const epoch = this.#epoch.current();
-      const outcomes = requests.map((request) => this.#append(request, epoch));
-      const written = requests.filter((_, index) => isCommitted(outcomes[index]));
-      const events = written.reduce((sum, request) => sum + request.events.length, 0);
-      return { outcomes, commits: written.length > 0 ? this.#epoch.countCommit(events) : this.commits };
+      let written = 0;
+      const outcomes = requests.map((request) =>
+        this.#append(request, epoch, (events) => {
+          written += events;
+        }),
+      );
+      const wrote = outcomes.some(isCommitted);
+      return { outcomes, commits: wrote ? this.#epoch.countCommit(written) : this.commits };
     });
     // Inside `#appendAll` this transaction is a savepoint (W3).
     this.#write = db.transaction((events) => {
+      let more = events.length;
       for (const event of events) {
+        if (event.type === 'session.deleted') more -= this.#deleteContent(event.sessionId);
         projectEvent(this.#tables, event);
         this.#events.insert(event);
       }
+      return more;
     });
   }
 
@@ -87,12 +94,25 @@ export class SqliteStore {
     return ownership;
   }
 
-  #append(request: AppendRequest, epoch: number): AppendOutcome {
+  /** Everything of a session that is not its identity; says how many events went with it. */
+  #deleteContent(sessionId: string): number {
+    const { messages, toolCalls, approvals, compressions, admissions } = this.#tables;
+    const ids = this.#events.messagesOf(sessionId);
+    toolCalls.delete(ids);
+    messages.delete(ids);
+    approvals.delete(sessionId);
+    compressions.delete(sessionId);
+    admissions.forgetPayloads(sessionId);
+    return this.#events.delete(sessionId);
+  }
+
+  /** `onWritten` hears how many events the log has gained. */
+  #append(request: AppendRequest, epoch: number, onWritten: (events: number) => void): AppendOutcome {
     try {
       assertGapless(request);
       const refusal = this.#refusalOf(request, epoch);
       if (refusal !== null) return { kind: 'answered', result: refusal };
-      this.#write(request.events);
+      onWritten(this.#write(request.events));
       return { kind: 'answered', result: { kind: 'committed' } };
     } catch (error) {
       const failure = storageErrorFrom(error);

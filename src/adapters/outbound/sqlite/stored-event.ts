@@ -21,13 +21,14 @@ type StoredCopy = readonly [fromId: number, id: number];
  * their ids, and most types are stored as they are.
  */
 export type StoredBody =
-  | { readonly type: 'session.created'; readonly profile: Omit<SessionProfile, 'systemPrompt'> }
+  | { readonly type: 'session.created'; readonly profile: StoredProfile }
   | {
       readonly type: 'admission.queued';
       /** Only where it differs from a fresh admission at the end of the queue. */
       readonly admission: Partial<Admission>;
       readonly payloadFrom?: string;
     }
+  | Omit<BodyOf<'admission.edited'>, 'payload'>
   | (Omit<BodyOf<'message.appended'>, 'message'> & { readonly message: number })
   | (Omit<BodyOf<'compression.completed'>, 'head' | 'summary' | 'tail'> & {
       readonly head: readonly StoredCopy[];
@@ -36,8 +37,14 @@ export type StoredBody =
     })
   | Exclude<
       SessionEventBody,
-      { type: 'session.created' | 'admission.queued' | 'message.appended' | 'compression.completed' }
+      {
+        type:
+          'session.created' | 'admission.queued' | 'admission.edited' | 'message.appended' | 'compression.completed';
+      }
     >;
+
+/** An older store says nothing of forks. */
+type StoredProfile = Omit<SessionProfile, 'systemPrompt' | 'forkedFrom'> & Partial<Pick<SessionProfile, 'forkedFrom'>>;
 
 /** The rows to which stored events refer. Each call throws when its row is missing. */
 export interface EventSources {
@@ -62,6 +69,7 @@ export function toStored(event: SessionEvent): StoredBody {
     };
   }
   const body = bodyOf(event);
+  if (body.type === 'admission.edited') return { type: body.type, payloadDigest: body.payloadDigest };
   if (body.type === 'message.appended') return { ...body, message: body.message.id };
   if (body.type === 'compression.completed') {
     return { ...body, head: body.head.map(toCopy), summary: body.summary.id, tail: body.tail.map(toCopy) };
@@ -73,7 +81,7 @@ export function toStored(event: SessionEvent): StoredBody {
 export function fromStored(header: SessionEventHeader, body: StoredBody, sources: EventSources): SessionEvent {
   if (body.type === 'session.created') {
     const systemPrompt = sources.systemPrompt(header.sessionId);
-    return { ...header, type: body.type, profile: { ...body.profile, systemPrompt } };
+    return { ...header, type: body.type, profile: { forkedFrom: null, ...body.profile, systemPrompt } };
   }
   if (body.type === 'admission.queued') {
     const identity = sources.admission(header.admissionId ?? '');

@@ -15,6 +15,7 @@ export class ToolCallsTable {
   readonly #start: Database.Statement<[StartedCall]>;
   readonly #finish: Database.Statement<[{ sessionId: string; callId: string; status: string; at: string }]>;
   readonly #abandon: Database.Statement<[{ sessionId: string; at: string }]>;
+  readonly #delete: Database.Statement<[string]>;
   readonly #running: Database.Statement<[string], { call_id: string; name: string; started_at: string }>;
 
   constructor(db: Database.Database) {
@@ -34,6 +35,7 @@ export class ToolCallsTable {
     this.#abandon = db.prepare(
       "UPDATE tool_calls SET status = 'unknown', finished_at = @at WHERE session_id = @sessionId AND status = 'started'",
     );
+    this.#delete = db.prepare('DELETE FROM tool_calls WHERE message_id IN (SELECT value FROM json_each(?))');
     this.#running = db.prepare(
       "SELECT call_id, name, started_at FROM tool_calls WHERE session_id = ? AND status = 'started' ORDER BY id",
     );
@@ -55,6 +57,11 @@ export class ToolCallsTable {
   /** The turn has ended: what became of its running calls will never be known. */
   abandon(sessionId: string, at: string): void {
     this.#abandon.run({ sessionId, at });
+  }
+
+  /** Removes the calls of these messages. */
+  delete(messageIds: readonly number[]): void {
+    this.#delete.run(JSON.stringify(messageIds));
   }
 
   running(sessionId: string): readonly RunningCall[] {

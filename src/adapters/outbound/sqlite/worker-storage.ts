@@ -4,6 +4,7 @@ import { Maintenance } from './maintenance.ts';
 import { openStoreForReading, storePath } from './open-store.ts';
 import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
+import { SearchThread } from './search-thread.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { makeSqliteQueries } from './sqlite-queries.ts';
 import type { ServedStorage, SqliteStorageOptions } from './sqlite-storage.ts';
@@ -30,7 +31,8 @@ export async function openWorkerStorage(
     const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
     const anchor = holdLog(options.home);
     await threads.reader.call('open', { home: options.home, busyTimeoutMs });
-    return workerStorage({ storeId, opening, path: storePath(options.home), anchor, threads, end, onBatch, onFailure });
+    const { home } = options;
+    return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure });
   } catch (error) {
     await end();
     throw error;
@@ -53,28 +55,31 @@ interface OpenedThreads {
   readonly onFailure: SqliteStorageOptions['onFailure'] | undefined;
   readonly storeId: string;
   readonly opening: Opening;
-  readonly path: string;
+  readonly home: string;
   readonly anchor: Database.Database;
   readonly threads: StorageThreads;
   readonly end: () => Promise<void>;
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, path, anchor, end, onBatch, onFailure } = opened;
+  const { storeId, opening, home, anchor, end, onBatch, onFailure } = opened;
   const { writer, reader } = opened.threads;
   const failStop = new FailStop();
-  const maintenance = new Maintenance(path, failStop);
+  const maintenance = new Maintenance(storePath(home), failStop);
   // TypeScript can't see that the answer to a method is that method's answer.
   const read: ReadCall = (method, ...args) => failStop.watch(reader.call('read', method, args)) as never;
+  const index = new SearchThread(home, (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined));
   const ledger = new SqliteLedger({
     read,
     failStop,
     takeOwnership: (owner) => writer.call('takeOwnership', owner),
     appendBatch: (requests) => {
       onBatch?.(requests.length);
+      index.nudge();
       return writer.call('appendBatch', requests);
     },
   });
+  index.nudge();
   let noted = Promise.resolve();
   failStop.onFailure((error) => {
     // If this fails too, the next owner has no worse a start than after any other death.
@@ -85,12 +90,13 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
     storeId,
     opening,
     ledger,
-    queries: makeSqliteQueries(read),
+    queries: makeSqliteQueries(read, (query) => index.search(query)),
     backups: maintenance,
     findDamage: () => maintenance.findDamage(),
     noted: () => noted,
     async close() {
       failStop.retire();
+      await index.close();
       await maintenance.close();
       await ledger.close();
       try {

@@ -171,6 +171,17 @@ export function resolveAdmission(a: Admission, resolution: Resolution, retriedBy
   return { ...a, status: 'terminal', outcome: 'interrupted', resolution, retriedBy, settledAt: resolution.at };
 }
 
+export function editAdmission(a: Admission, payloadDigest: string): Admission {
+  invariant(a.status === 'queued', 'only a queued admission is edited');
+  return { ...a, payloadDigest, revision: a.revision + 1 };
+}
+
+/** Only the numbers in front of and behind the moved one may be changed with it, so any open admission may be given one. */
+export function moveAdmission(a: Admission, position: number): Admission {
+  invariant(a.status !== 'terminal', 'what has ended has no place in the queue');
+  return { ...a, position, revision: a.revision + 1 };
+}
+
 export function cancelAdmission(a: Admission, at: string, failure: Failure | null = null): Admission {
   invariant(a.status === 'queued', 'only a queued admission is cancelled');
   return { ...a, status: 'terminal', outcome: 'cancelled', failure, revision: a.revision + 1, settledAt: at };

@@ -39,11 +39,17 @@ export function admit(
     if (known.requestDigest !== command.requestDigest) return refused({ reason: 'admission_conflict', receipt });
     return accepted([], (after) => receiptOf(after, known, true));
   }
-  const refusal: Refusal | null = context.draining ? { reason: 'draining' } : whyNot;
+  const refusal = whyNotAdmitted(state, context, whyNot);
   if (refusal !== null) return known === undefined ? needsKnown(command) : refused(refusal);
   const admission = make();
   const event = admissionEvent(admission, { type: 'admission.queued', admission, payload: command.payload });
   return accepted([event], (after) => receiptOf(after, admission, false));
+}
+
+/** A deleted session has nothing but what it knew; a gateway that drains takes nothing new. */
+function whyNotAdmitted(state: SessionState, context: DecideContext, whyNot: Refusal | null): Refusal | null {
+  if (state.deletedAt !== null) return { reason: 'not_found', what: 'session' };
+  return context.draining ? { reason: 'draining' } : whyNot;
 }
 
 /** A fresh admission at the end of the queue. */

@@ -61,6 +61,10 @@ export function newLineage(rootId: string): CompressionLineage {
 
 const closedBreaker: Breaker = { failures: 0, openUntil: null, reason: null, recent: [] };
 
+export function closeBreaker(lineage: CompressionLineage): CompressionLineage {
+  return { ...lineage, breaker: closedBreaker };
+}
+
 export function beginCompression(lineage: CompressionLineage, open: OpenCompression): CompressionLineage {
   invariant(lineage.open === null, 'L: one compression at a time');
   return { ...lineage, open };

@@ -4,8 +4,10 @@ import type { ApprovalAnswer, ResolvedApproval } from '../approval/approval.ts';
 import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
-import type { MessageDraft } from '../transcript/message.ts';
+import type { QueuePlace } from '../admission/move.ts';
+import type { Message, MessageDraft } from '../transcript/message.ts';
 import type { CompressionRequest, ToolResultKind } from './events.ts';
+import type { SessionChanges } from './update.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 
 /**
@@ -38,12 +40,28 @@ interface NewPrompt {
 
 /** Everything that can be asked of a session. A key of the map is the command's `kind`. */
 interface CommandFields {
-  create: { readonly profile: SessionProfile };
+  /** With `messages` the transcript begins with copies of them, in this order. */
+  create: { readonly profile: SessionProfile; readonly messages?: readonly Message[] };
   submit: NewPrompt;
   /** A prompt for the running turn of this generation. */
   steer: NewPrompt & { readonly executionGeneration: number; readonly ifOver: SteerTarget['ifOver'] };
   receipt: { readonly key: AdmissionKey; readonly known: Known };
   cancel: { readonly key: AdmissionKey; readonly revision: number | null; readonly known: Known };
+  /** Gives a prompt that waits other content. Its identity stays: `requestDigest` is of what was submitted first. */
+  edit: {
+    readonly key: AdmissionKey;
+    readonly revision: number | null;
+    readonly payload: PromptPayload;
+    readonly payloadDigest: string;
+    readonly known: Known;
+  };
+  /** Gives a prompt that waits another place in the queue. */
+  move: {
+    readonly key: AdmissionKey;
+    readonly revision: number | null;
+    readonly to: QueuePlace;
+    readonly known: Known;
+  };
   interrupt: { readonly executionGeneration: number; readonly by: string };
   resolve_unknown: {
     readonly admissionId: string;
@@ -59,6 +77,14 @@ interface CommandFields {
   hold: { readonly hold: Omit<Hold, 'at'> };
   /** With `until` only the hold that ends at that instant is released: a timer never ends a later one. */
   release: { readonly by: string; readonly until: string | null };
+  /** With `ifUntitled` only a session without a title is changed: a title that somebody gave is never replaced. */
+  update: {
+    readonly changes: SessionChanges;
+    readonly revision: number | null;
+    readonly by: string;
+    readonly ifUntitled?: boolean;
+  };
+  delete: { readonly by: string };
   /** Starts the head of the queue. With `prompt` the boundary `model` and the prompt's message join the same append. */
   claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
@@ -152,9 +178,13 @@ export interface CommandReplies {
   cancel: Receipt;
   /** No admission: a compression by hand was stopped. */
   interrupt: { readonly executionGeneration: number; readonly admissionId: string | null };
+  edit: Receipt;
+  move: Receipt;
   resolve_unknown: { readonly receipt: Receipt; readonly retry: Receipt | null };
   hold: { readonly revision: number };
   release: { readonly revision: number };
+  update: { readonly revision: number };
+  delete: { readonly deletedAt: string };
   claim: { readonly executionGeneration: number };
   dispatch: null;
   append: null;

@@ -1,4 +1,6 @@
 import { decideCancel } from '../admission/cancel.ts';
+import { decideEdit } from '../admission/edit.ts';
+import { decideMove } from '../admission/move.ts';
 import { decideReceipt } from '../admission/receipt-command.ts';
 import { decideResolveUnknown } from '../admission/resolve-unknown.ts';
 import { decideMergeSteers, decideSteer } from '../admission/steer.ts';
@@ -17,11 +19,14 @@ import { decideRecover } from '../turn/recover.ts';
 import { decideSettle } from '../turn/settle.ts';
 import type { AdmissionKey, Command, CommandKind, ReplyOf } from './commands.ts';
 import { accepted, refused, sessionEvent } from './decision.ts';
-import type { DecideContext, Verdict } from './decision.ts';
+import type { DecideContext, UnnumberedEvent, Verdict } from './decision.ts';
+import type { Message } from '../transcript/message.ts';
 import { evolve } from './evolve.ts';
 import type { SessionEvent } from './events.ts';
+import { decideDelete } from './delete.ts';
 import { decideHold, decideRelease } from './hold.ts';
 import type { Refusal } from './refusal.ts';
+import { decideUpdate } from './update.ts';
 import type { SessionState } from './state.ts';
 
 /** What a command leads to: events with the state after them and the answer, or a reason why nothing changes. */
@@ -66,11 +71,18 @@ function verdictOn<K extends CommandKind>(
   command: Command<K>,
   context: DecideContext,
 ): Verdict<ReplyOf<K>> {
-  if (command.kind === 'create') return decideCreate(state, command as Command<'create'>) as Verdict<ReplyOf<K>>; // K is 'create'
+  if (command.kind === 'create')
+    return decideCreate(state, command as Command<'create'>, context) as Verdict<ReplyOf<K>>; // K is 'create'
   if (state === null) return refused({ reason: 'not_found', what: 'session' });
+  if (state.deletedAt !== null && !survivesDeletion.has(command.kind)) {
+    return refused({ reason: 'not_found', what: 'session' });
+  }
   const decider: Decider<Exclude<K, 'create'>> = deciders[command.kind as Exclude<K, 'create'>]; // 'create' is behind us
   return decider(state, command as Command<Exclude<K, 'create'>>, context); // K is not 'create' here
 }
+
+/** What is still answered when a session was deleted: receipts of known input ids, and a repeat of the deletion. */
+const survivesDeletion: ReadonlySet<CommandKind> = new Set<CommandKind>(['submit', 'steer', 'receipt', 'delete']);
 
 type Decider<K extends CommandKind> = (
   state: SessionState,
@@ -83,10 +95,14 @@ const deciders: { readonly [K in Exclude<CommandKind, 'create'>]: Decider<K> } =
   steer: decideSteer,
   receipt: decideReceipt,
   cancel: decideCancel,
+  edit: decideEdit,
+  move: decideMove,
   interrupt: decideInterrupt,
   resolve_unknown: decideResolveUnknown,
   hold: decideHold,
   release: decideRelease,
+  update: decideUpdate,
+  delete: decideDelete,
   claim: decideClaim,
   dispatch: decideDispatch,
   append: decideAppend,
@@ -107,7 +123,20 @@ function decideLearnWindow(_state: SessionState, { model, windowTokens }: Comman
   return accepted([sessionEvent({ type: 'window.learnt', model, windowTokens })], () => null);
 }
 
-function decideCreate(state: SessionState | null, command: Command<'create'>): Verdict<null> {
+function decideCreate(state: SessionState | null, command: Command<'create'>, context: DecideContext): Verdict<null> {
   if (state !== null) return refused({ reason: 'request_conflict', sessionId: state.sessionId });
-  return accepted([sessionEvent({ type: 'session.created', profile: command.profile })], () => null);
+  const { profile, messages = [] } = command;
+  const copies = messages.map((message, index) => copyOf(message, context.nextMessageId + index));
+  return accepted([sessionEvent({ type: 'session.created', profile }), ...copies], () => null);
+}
+
+/** A message that a fork takes over. It is the fork's own: no admission of the other session is known here. */
+function copyOf(message: Message, id: number): UnnumberedEvent {
+  return sessionEvent({
+    type: 'message.appended',
+    message: { ...message, id, originId: id, admissionId: null },
+    boundary: null,
+    step: 0,
+    contextTokens: null,
+  });
 }

@@ -12,6 +12,7 @@ import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Message, MessageMeta } from '../transcript/message.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
+import type { SessionChanges } from './update.ts';
 
 /** A row of the tip that a compression carries over as a copy. */
 export interface CarriedMessage {
@@ -67,6 +68,16 @@ export type SessionEventBody =
       readonly payload?: PromptPayload;
       readonly payloadFrom?: string;
     }
+  | { readonly type: 'session.updated'; readonly changes: SessionChanges; readonly by: string }
+  /** The last event of a session. With it everything that a person or a model wrote is gone, older events included. */
+  | { readonly type: 'session.deleted'; readonly by: string }
+  | {
+      readonly type: 'admission.edited';
+      /** Absent for an event that was read back. */
+      readonly payload?: PromptPayload;
+      readonly payloadDigest: string;
+    }
+  | { readonly type: 'admission.moved'; readonly position: number }
   /** With a failure where the gateway itself withdrew it. */
   | { readonly type: 'admission.cancelled'; readonly failure?: Failure }
   /** A start was lost, or the turn of a steer is over: the prompt waits at its own place. */

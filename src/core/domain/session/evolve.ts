@@ -1,8 +1,10 @@
 import {
   cancelAdmission,
   crossBoundary,
+  editAdmission,
   loseAdmission,
   mergeAdmission,
+  moveAdmission,
   requeueAdmission,
   requestStop,
   resolveAdmission,
@@ -16,9 +18,11 @@ import { beginCompression, completeCompression, failCompression, newLineage } fr
 import type { OpenCompression } from '../lineage/lineage.ts';
 import { metaOf } from '../transcript/message.ts';
 import type { MessageMeta } from '../transcript/message.ts';
+import { deletedSession } from './delete.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
 import { addressOf, occupant } from './state.ts';
 import type { SessionProfile, SessionState } from './state.ts';
+import { updatedSession } from './update.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 
@@ -33,6 +37,7 @@ export function evolve(state: SessionState | null, event: SessionEvent): Session
   }
   invariant(state !== null, 'only a created session has a history');
   invariant(event.seq === state.seq + 1, 'sequence numbers are gapless');
+  invariant(state.deletedAt === null, 'nothing happens to a session that was deleted');
   return { ...applied(state, event), seq: event.seq };
 }
 
@@ -42,6 +47,9 @@ export function createdSession(sessionId: string, profile: SessionProfile): Sess
     seq: 1,
     profile,
     revision: 1,
+    archived: false,
+    pinned: false,
+    deletedAt: null,
     executionGeneration: 0,
     hold: null,
     lineage: newLineage(sessionId),
@@ -60,8 +68,17 @@ function applied(state: SessionState, event: Exclude<SessionEvent, { type: 'sess
       return { ...state, hold: event.hold, revision: state.revision + 1 };
     case 'session.released':
       return { ...state, hold: null, revision: state.revision + 1 };
+    case 'session.updated':
+      return updatedSession(state, event.changes);
+    case 'session.deleted':
+      invariant(state.open.length === 0 && state.lineage.open === null, 'only a settled session is deleted');
+      return deletedSession(state, event.at);
     case 'admission.queued':
       return queued(state, event.admission);
+    case 'admission.edited':
+      return changed(state, event, (admission) => editAdmission(admission, event.payloadDigest));
+    case 'admission.moved':
+      return moved(state, event);
     case 'admission.cancelled':
     case 'admission.merged':
       return closed(state, event);
@@ -107,6 +124,12 @@ function queued(state: SessionState, admission: Admission): SessionState {
   return { ...state, open: insertedByPosition(state.open, admission) };
 }
 
+function moved(state: SessionState, event: EventOf<'admission.moved'>): SessionState {
+  const after = changed(state, event, (admission) => moveAdmission(admission, event.position));
+  const inOrder = after.open.toSorted((a, b) => a.position - b.position || a.seq - b.seq);
+  return { ...after, open: inOrder };
+}
+
 function started(state: SessionState, event: EventOf<'turn.started'>): SessionState {
   const generation = event.executionGeneration;
   invariant(generation === state.executionGeneration + 1, 'the generation grows by one at each claim');
@@ -124,6 +147,7 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
     event.contextTokens === null ? state.usageAnchor : { tokens: event.contextTokens, messageId: message.id };
   const answeredBy = message.kind === 'answer' ? addressOf(state.profile) : state.answeredBy;
   const next = { ...state, usageAnchor, answeredBy, messages: [...state.messages, message] };
+  if (event.admissionId === null) return next; // a fork's own beginning
   return changed(next, event, (admission) => {
     if (admission.status !== 'started') return admission;
     const crossed = event.boundary === null ? admission : crossBoundary(admission, event.boundary);
@@ -208,7 +232,7 @@ function compressed(state: SessionState, event: EventOf<'compression.completed'>
   };
 }
 
-function messagesAfter(before: readonly MessageMeta[], result: CompressionResult): readonly MessageMeta[] {
+export function messagesAfter(before: readonly MessageMeta[], result: CompressionResult): readonly MessageMeta[] {
   const retired = new Set(result.retired);
   const stays = result.childTranscript === result.parentTranscript ? before.filter(({ id }) => !retired.has(id)) : [];
   const carried = (messages: CompressionResult['head']): MessageMeta[] =>

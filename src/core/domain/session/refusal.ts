@@ -3,7 +3,7 @@ import type { ResolvedApproval } from '../approval/approval.ts';
 
 /** Why a command changes nothing. Every reason is stable and has one error code of its own on the wire. */
 export type Refusal =
-  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' | 'approval' }
+  | { readonly reason: 'not_found'; readonly what: 'session' | 'admission' | 'approval' | 'message' }
   | { readonly reason: 'admission_conflict'; readonly receipt: Receipt }
   | { readonly reason: 'request_conflict'; readonly sessionId: string }
   | { readonly reason: 'revision_conflict'; readonly revision: number; readonly receipt: Receipt | null }

@@ -3,7 +3,7 @@ import type { Approval } from '../approval/approval.ts';
 import type { CompressionLineage } from '../lineage/lineage.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 
-/** What `session.create` fixes. */
+/** What `session.create` says. Title and model may be updated, and a deletion leaves nothing that a person wrote. */
 export interface SessionProfile {
   readonly principalId: string;
   /** The client's idempotency key for the creation; unique for each principal. */
@@ -21,7 +21,15 @@ export interface SessionProfile {
   readonly toolsets: readonly string[];
   /** What the toolsets stood for when the session was made, as `server`, `server.tool` or `builtin.tool`. */
   readonly tools: readonly string[];
+  /** Where the transcript of a fork comes from; null for a session that began empty. */
+  readonly forkedFrom: ForkOrigin | null;
   readonly startedAt: string;
+}
+
+/** The newest message that a fork took over, by the id that history shows; null: it was cut before the first one. */
+export interface ForkOrigin {
+  readonly sessionId: string;
+  readonly messageId: number | null;
 }
 
 export interface Hold {
@@ -64,6 +72,11 @@ export interface SessionState {
   readonly seq: number;
   readonly profile: SessionProfile;
   readonly revision: number;
+  /** Left out of lists that don't ask for it; everything else goes on as before. */
+  readonly archived: boolean;
+  readonly pinned: boolean;
+  /** Once it is set, the session has ids, digests and outcomes, and nothing else. */
+  readonly deletedAt: string | null;
   readonly executionGeneration: number;
   readonly hold: Hold | null;
   readonly lineage: CompressionLineage;

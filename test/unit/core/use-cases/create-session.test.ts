@@ -23,6 +23,7 @@ describe('creating a session', () => {
       systemPromptTokens: 2,
       toolsets: ['files'],
       tools: ['files'],
+      forkedFrom: null,
       startedAt: gateway.clock.now(),
     });
   });
