@@ -252,6 +252,8 @@ const sessionLife = `
   ALTER TABLE sessions ADD COLUMN forked_from TEXT; -- the session's id
   ALTER TABLE sessions ADD COLUMN forked_from_message_id INTEGER;
 
+  CREATE INDEX approvals_by_session ON approvals (session_id);
+
   -- In order, so that what is derived from the store can follow.
   CREATE TABLE session_deletions (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
