@@ -13,31 +13,42 @@ export interface CampaignInput {
   readonly core: CoreUnderTest;
   readonly seed: number;
   readonly histories: number;
+  /** Asked before each history: whether this one is not begun any more. */
+  readonly isOver?: () => boolean;
   readonly progress?: (done: number) => void;
 }
 
 export interface CampaignResult {
   readonly histories: number;
   readonly steps: number;
+  /** Of the histories that were played: how many commands the clients gave, at the median. */
+  readonly medianCommands: number;
   readonly coverage: Coverage;
   /** The first failure; the campaign ends with it. */
   readonly failure: { readonly index: number; readonly seed: number; readonly run: Run } | null;
 }
 
 /** Plays histories one after the other until one breaks a promise. */
-export async function runCampaign({ core, seed, histories, progress }: CampaignInput): Promise<CampaignResult> {
+export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
+  const { core, seed, histories, progress, isOver = () => false } = input;
   const coverage = new Coverage();
+  const commands: number[] = [];
   let steps = 0;
-  for (let index = 0; index < histories; index += 1) {
+  for (let index = 0; index < histories && !isOver(); index += 1) {
     const historySeed = seedOf(seed, index);
     const run = await runHistory(drawHistory(historySeed), core);
     steps += run.steps;
+    commands.push(run.history.commands.length);
     coverage.merge(run.coverage);
-    if (run.broken !== null)
-      return { histories: index + 1, steps, coverage, failure: { index, seed: historySeed, run } };
+    if (run.broken !== null) return result({ index, seed: historySeed, run });
     progress?.(index + 1);
   }
-  return { histories, steps, coverage, failure: null };
+  return result(null);
+
+  function result(failure: CampaignResult['failure']): CampaignResult {
+    const medianCommands = commands.toSorted((a, b) => a - b)[commands.length >> 1] ?? 0;
+    return { histories: commands.length, steps, medianCommands, coverage, failure };
+  }
 }
 
 /** A failing history, made small, with what a person needs to understand it. */

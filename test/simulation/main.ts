@@ -18,6 +18,7 @@ const enoughForCoverage = 3000;
 
 interface Options {
   readonly histories: string;
+  readonly minutes?: string;
   readonly seed?: string;
   readonly planted?: string;
   readonly replay?: string;
@@ -28,6 +29,7 @@ interface Options {
 const program = new Command('simulate')
   .description('Plays random histories of the gateway in a simulated world and checks its promises after every step.')
   .option('--histories <count>', 'how many histories', '3000')
+  .option('--minutes <count>', 'end after so many minutes, however many histories are left')
   .option('--seed <number>', 'the seed of the campaign; without one the clock gives it')
   .option('--planted <name>', 'run a copy of the core with this planted bug; `all` shows how soon each is found')
   .option('--replay <token>', 'play one history again and print its trace')
@@ -64,6 +66,7 @@ async function replay(token: string, core: CoreUnderTest): Promise<number> {
 async function search(options: Options, core: CoreUnderTest): Promise<number> {
   const seed = Number(options.seed ?? Date.now() % 2 ** 31);
   const histories = Number(options.histories);
+  const minutes = Number(options.minutes ?? Infinity);
   const startedAt = performance.now();
   let toldAt = startedAt;
   console.log(`${histories} histories from seed ${seed}`);
@@ -71,6 +74,7 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
     core,
     seed,
     histories,
+    isOver: () => performance.now() - startedAt > minutes * 60_000,
     progress: (done) => {
       if (performance.now() - toldAt < 5000) return;
       toldAt = performance.now();
@@ -78,7 +82,9 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
     },
   });
   const rate = perSecond(result.histories, startedAt);
-  console.log(`${result.histories} histories of ${Math.round(result.steps / result.histories)} steps, ${rate}/s`);
+  const { medianCommands } = result;
+  const steps = Math.round(result.steps / result.histories);
+  console.log(`${result.histories} histories of ${steps} steps and ${medianCommands} commands (median), ${rate}/s`);
   if (result.failure !== null) {
     const { failure } = result;
     console.log(`History ${failure.index} broke a promise: --replay ${seedToken(failure.seed)}. Making it smaller…\n`);
@@ -91,7 +97,7 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
   const missing = unreached(result.coverage);
   if (missing.length === 0 || options.planted !== undefined) return 0;
   console.log(`Never reached: ${missing.join(', ')}`);
-  return histories >= enoughForCoverage ? 1 : 0;
+  return result.histories >= enoughForCoverage ? 1 : 0;
 }
 
 async function keep(name: string, { broken, history }: Pick<Explained, 'broken' | 'history'>): Promise<void> {
