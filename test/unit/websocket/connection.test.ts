@@ -13,6 +13,8 @@ class FakeSocket extends EventEmitter {
   readonly sent: string[] = [];
   readonly closes: [number, string][] = [];
   pings = 0;
+  writes = 0;
+  #corks = 0;
   #flushed: ((error?: Error) => void)[] = [];
 
   send(frame: Uint8Array, _options: unknown, flushed: (error?: Error) => void): void {
@@ -24,6 +26,15 @@ class FakeSocket extends EventEmitter {
   flush(bufferedAmount: number, error?: Error): void {
     this.bufferedAmount = bufferedAmount;
     for (const flushed of this.#flushed.splice(0)) flushed(error);
+  }
+
+  cork(): void {
+    this.#corks += 1;
+  }
+
+  uncork(): void {
+    this.#corks -= 1;
+    if (this.#corks === 0) this.writes += 1;
   }
 
   ping(): void {
@@ -64,6 +75,7 @@ function connect(clockOfIt: Clock): void {
     { principalId: 'local', scopes: [] },
     () => handler,
     {
+      stream: socket,
       clock: clockOfIt,
       pingIntervalMs: 20_000,
       maxEventBacklogBytes: 1_000,
@@ -72,6 +84,20 @@ function connect(clockOfIt: Clock): void {
     },
   );
 }
+
+test('what is sent within one turn of the event loop leaves in one write', async () => {
+  connection.reply(frame(10));
+  connection.event(frame(10));
+  await Promise.resolve();
+  connection.liveEvent(frame(10));
+  expect(socket.writes).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(socket.writes).toBe(1);
+
+  connection.event(frame(10));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([socket.sent.length, socket.writes]).toEqual([4, 2]);
+});
 
 const frame = (bytes: number): Uint8Array => Buffer.alloc(bytes, 'x');
 

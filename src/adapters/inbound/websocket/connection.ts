@@ -1,9 +1,12 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../../core/ports/clock.ts';
 import { closeCodes } from '../../../protocol/limits.ts';
 import type { ConnectionHandler, OpenConnection, Peer, SocketPrincipal } from './peer.ts';
 
 export interface ConnectionOptions {
+  /** What the frames are written to: it can keep them back and write all at once. */
+  readonly stream: Pick<Duplex, 'cork' | 'uncork'>;
   readonly clock: Clock;
   readonly pingIntervalMs: number;
   /** Events that would make the backlog longer than this are refused; live ones are dropped at a quarter of it. */
@@ -21,6 +24,7 @@ const closeGraceMs = 2_000;
  *
  * S1: a frame is only handed to the socket if the backlog and the frame together fit; `ws` itself keeps everything.
  * S2: a client that misses one pong is gone, whatever TCP says.
+ * S3: what is sent within one turn of the event loop leaves in one write: a write costs more than most frames.
  */
 export class SocketConnection implements Peer {
   readonly #socket: WebSocket;
@@ -28,6 +32,7 @@ export class SocketConnection implements Peer {
   readonly #handler: ConnectionHandler;
   readonly #ended = new AbortController();
   #heard = true;
+  #gathers = false;
   #waitingForDrain: (() => void)[] = [];
 
   constructor(socket: WebSocket, principal: SocketPrincipal, open: OpenConnection, options: ConnectionOptions) {
@@ -95,7 +100,20 @@ export class SocketConnection implements Peer {
   }
 
   #send(frame: Uint8Array): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame, asText, this.#sent);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#gather();
+    this.#socket.send(frame, asText, this.#sent);
+  }
+
+  #gather(): void {
+    if (this.#gathers) return;
+    this.#gathers = true;
+    const { stream } = this.#options;
+    stream.cork();
+    setImmediate(() => {
+      this.#gathers = false;
+      stream.uncork();
+    });
   }
 
   readonly #sent = (error?: Error): void => {

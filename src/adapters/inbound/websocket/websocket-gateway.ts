@@ -144,13 +144,14 @@ export class WebSocketGateway {
       return;
     }
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#accept(webSocket, verdict.principal);
+      this.#accept(webSocket, socket, verdict.principal);
     });
   }
 
-  #accept(socket: WebSocket, principal: SocketPrincipal): void {
+  #accept(socket: WebSocket, stream: Duplex, principal: SocketPrincipal): void {
     const { open, clock, pingIntervalMs, maxEventBacklogBytes, maxBacklogBytes } = this.#options;
     const connection = new SocketConnection(socket, principal, open, {
+      stream,
       clock,
       pingIntervalMs,
       maxEventBacklogBytes,

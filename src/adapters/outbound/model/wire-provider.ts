@@ -7,6 +7,7 @@ import { Exchange } from './exchange.ts';
 import { makeGuardedFetch } from './guarded-fetch.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 import { makeHttpTransport } from './http-transport.ts';
+import { makeSdkModels } from './sdk-models.ts';
 import { makeStallWatch, stallLimits } from './stall-watch.ts';
 import type { StallLimits } from './stall-watch.ts';
 import { abortedFailure, concludeStep } from './step-conclusion.ts';
@@ -46,6 +47,7 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
     maxOutputBytes: options.maxOutputBytes ?? 8 * 1024 * 1024,
     secrets: [options.apiKey ?? '', ...Object.values(options.headers ?? {})].filter((secret) => secret.length >= 8),
   };
+  const sdk = makeSdkModels(wire, { baseUrl, apiKey: options.apiKey, headers: options.headers ?? {} });
   const limits = stallLimits(options);
   const newCallId = options.newCallId ?? randomCallId;
   const optionsFor = options.optionsFor ?? (() => noModelOptions);
@@ -64,7 +66,7 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
     const fetch = makeGuardedFetch(guard, { exchange, watch: makeStallWatch(limits), signal: closing.signal });
     let isWhole = false;
     try {
-      const end = yield* sdkEvents({ request, fetch, signal, exchange, answer });
+      const end = yield* sdkEvents({ request, fetch, signal, closing: closing.signal, exchange, answer });
       const events = concludeStep({ isAborted: signal.aborted, end, exchange, ...made(request, exchange, answer) });
       isWhole = events.at(-1)?.kind === 'finished';
       yield* events;
@@ -80,16 +82,17 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
     readonly request: ModelRequest;
     readonly fetch: typeof globalThis.fetch;
     readonly signal: AbortSignal;
+    /** Of this exchange alone. */
+    readonly closing: AbortSignal;
     readonly exchange: Exchange;
     readonly answer: AnswerParts;
   }): AsyncGenerator<ModelEvent, SdkEnd> {
-    const { request, fetch, signal, exchange, answer } = given;
+    const { request, fetch, signal, closing, exchange, answer } = given;
     const end = { rawFinishReason: null as string | null, unifiedFinishReason: null as string | null, sawError: false };
     try {
-      const headers = options.headers ?? {};
       const { model } = request.target;
-      const sdk = wire.model(model, { baseUrl, apiKey: options.apiKey, headers, fetch });
-      const { stream } = await sdk.doStream(wire.callOptions(request, optionsFor(model)));
+      const callOptions = wire.callOptions(request, optionsFor(model));
+      const { stream } = await sdk.doStream({ model, options: callOptions, fetch, signal: closing });
       for await (const part of untilAborted(stream, signal)) {
         answer.take(part);
         const event = eventOf(part);
