@@ -109,6 +109,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   });
   const reads = patientReads(deps.ledger, clock);
   const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
+  sessions.onCommit(transcripts.observe);
   const catalog = makeLearningCatalog(deps);
   sessions.onCommit(catalog.observe);
   const learnWindow = makeLearnWindow({ sessions, catalog });

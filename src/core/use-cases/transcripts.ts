@@ -1,3 +1,4 @@
+import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import type { Ledger } from '../ports/ledger.ts';
@@ -6,6 +7,8 @@ import type { Ledger } from '../ports/ledger.ts';
 export interface Transcripts {
   /** The active messages of the state's tip, in order, with their content. */
   read(state: SessionState): Promise<readonly Message[]>;
+  /** Keeps what a commit has added to a transcript that is in use. */
+  readonly observe: (sessionId: string, state: SessionState, events: readonly SessionEvent[]) => void;
 }
 
 /**
@@ -17,7 +20,16 @@ export function makeTranscripts(deps: {
   readonly maxCharacters: number;
 }): Transcripts {
   const cached = new Map<string, CachedTranscript>();
-  return { read };
+  return { read, observe };
+
+  function observe(sessionId: string, { lineage }: SessionState, events: readonly SessionEvent[]): void {
+    const transcript = cached.get(sessionId);
+    if (transcript?.tipId !== lineage.tipId) return;
+    for (const event of events) {
+      if (event.type !== 'message.appended' || !('text' in event.message)) continue;
+      transcript.messages.set(event.message.id, event.message);
+    }
+  }
 
   async function read(state: SessionState): Promise<readonly Message[]> {
     const { sessionId, lineage } = state;

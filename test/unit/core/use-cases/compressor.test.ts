@@ -59,7 +59,7 @@ function aCompressor(
   };
   const compress = makeCompressor({
     sessions,
-    transcripts: { read: async () => messages },
+    transcripts: { read: async () => messages, observe: () => undefined },
     provider: model,
     catalog: new FixedCatalog({ contextTokens: 1000, outputTokens: 100, source: 'configured' }),
     tokens: new ApproximateTokenCounter(),

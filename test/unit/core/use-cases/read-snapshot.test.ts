@@ -117,16 +117,16 @@ describe('what a turn has said so far', () => {
   });
 
   test('is left out also while the next step’s request is being prepared', async () => {
-    const { gateway, sessionId } = await aSession();
+    const snapshots: SessionSnapshot[] = [];
+    const hit = async (place: string): Promise<void> => {
+      if (place === 'model.before_send') snapshots.push(await snapshotOf(gateway, sessionId));
+    };
+    const { gateway, sessionId } = await aSession({ failpoints: { hit } });
     gateway.model.enqueue([{ kind: 'text', text: 'Let me look.' }, ...toolAnswer([aToolCall()])], textAnswer('Done.'));
-    let snapshot: SessionSnapshot | undefined;
-    gateway.ledger.beforeNext('readTranscript', async () => undefined);
-    gateway.ledger.beforeNext('readTranscript', async () => {
-      snapshot = await snapshotOf(gateway, sessionId);
-    });
 
     await gateway.turn(sessionId, 'a');
 
+    const snapshot = snapshots[1];
     expect(snapshot?.messages.map(({ kind }) => kind)).toEqual(['prompt', 'answer', 'tool']);
     expect(snapshot?.partial).toBeNull();
   });

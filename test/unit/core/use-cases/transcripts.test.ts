@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../../src/core/domain/transcript/message.ts';
 import { metaOf } from '../../../../src/core/domain/transcript/message.ts';
+import { sessionEvent } from '../../../../src/core/domain/session/decision.ts';
+import type { SessionEvent } from '../../../../src/core/domain/session/events.ts';
 import type { SessionState } from '../../../../src/core/domain/session/state.ts';
 import type { Ledger } from '../../../../src/core/ports/ledger.ts';
 import { makeTranscripts } from '../../../../src/core/use-cases/transcripts.ts';
@@ -49,6 +51,23 @@ describe('the content of a transcript', () => {
 
     await transcripts.read(stateOf('t', [one, two]));
 
+    expect(reads).toEqual([['t', 0]]);
+  });
+
+  test('is not read where its commit was seen, unless nobody uses it', async () => {
+    const { transcripts, reads, write } = aLibrary();
+    const committed = (message: Message): SessionEvent => ({
+      ...sessionEvent({ type: 'message.appended', message, boundary: null, step: 1, contextTokens: null }),
+      ...{ sessionId: 'session-1', seq: message.id, at: '2030-01-01T00:00:00.000Z', epoch: 1 },
+    });
+    transcripts.observe('session-1', stateOf('t', [one]), [committed(one)]);
+    write('t', one, two);
+    await transcripts.read(stateOf('t', [one, two]));
+
+    transcripts.observe('session-1', stateOf('t', [one, two, three]), [committed(three)]);
+    transcripts.observe('session-1', stateOf('another', [one]), [committed(aMessage({ id: 4 }))]);
+
+    expect(await transcripts.read(stateOf('t', [one, two, three]))).toEqual([one, two, three]);
     expect(reads).toEqual([['t', 0]]);
   });
 
