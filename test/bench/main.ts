@@ -1,9 +1,10 @@
 /*
- * `npm run bench [-- submits|turns|chunks]`: what the built daemon costs, as ratios against floors measured in the same
+ * `npm run bench [-- submits|turns|chunks|compression]`: what the built daemon costs, as ratios against floors measured in the same
  * run on the same disk. Figures on a shared machine are noisy; the ratios are what counts.
  */
 import { cpus } from 'node:os';
 import { benchChunks } from './chunks.ts';
+import { benchCompression } from './compression.ts';
 import { benchSubmits } from './submits.ts';
 import { benchTurns } from './turns.ts';
 
@@ -11,6 +12,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   submits: benchSubmits,
   turns: benchTurns,
   chunks: benchChunks,
+  compression: benchCompression,
 };
 
 const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));

@@ -34,6 +34,26 @@ const answerOfVendor: Answer = (call) => {
   return streamed(dialect.frames({ reasoning: 'Hm.', text: `I am ${dialect.wire}.` }))(call);
 };
 
+const toolName = 'time';
+
+/** Thinks and calls a tool twice at once; when there are results at the end of the request, thinks and answers. */
+const toolsThenAnswer: Answer = (call) => {
+  const dialect = dialects.find(({ wire }) => call.request.path.startsWith(`/${wire}/`));
+  if (dialect === undefined) return call.send(404, 'nobody lives here');
+  const calls = ['one', 'two'].map((id) => ({ id: `${dialect.wire.slice(0, 3)}${id}`, name: toolName, arguments: {} }));
+  const said = endsWithResults(call.request.rawBody)
+    ? { reasoning: 'So.', text: `It is late at ${dialect.wire}.` }
+    : { reasoning: 'When?', text: 'Let me look.', calls };
+  return streamed(dialect.frames(said))(call);
+};
+
+/** Whatever the wire calls them, results of tools come with these words, and a prompt with none of them. */
+function endsWithResults(body: string): boolean {
+  const { messages, input, contents } = JSON.parse(body) as Readonly<Record<string, readonly unknown[] | undefined>>;
+  const last = JSON.stringify((messages ?? input ?? contents ?? []).at(-1));
+  return /"tool_result"|"functionResponse"|"function_call_output"|"role":"tool"/.test(last);
+}
+
 async function turn(client: RawClient, sessionId: string, inputId: string): Promise<unknown> {
   const parts = [{ type: 'text', text: 'Who are you?' }, image];
   await client.call('prompt.submit', { session_id: sessionId, input_id: inputId, parts });
@@ -84,6 +104,40 @@ describe('a gateway with providers of every kind', () => {
       models: expect.arrayContaining([expect.objectContaining({ default: true })]) as unknown,
     });
     expect(`${first.daemon.output}${second.daemon.output}`).not.toContain('sk-vendor');
+  });
+
+  test('moves one session from vendor to vendor: its images, calls, results and thoughts stay valid everywhere', async () => {
+    const stage = await Stage.begin();
+    stage.model.answerWith(toolsThenAnswer);
+    const home = stage.home({
+      model: { provider: 'anthropic', default: 'm', retries: { max_attempts: 1 } },
+      toolsets: { clock: ['builtin'] },
+      providers: providersAt(stage),
+    });
+    await stage.start(home, { VENDOR_KEY: 'sk-vendor-0123456789' });
+    const client = await stage.connect(home);
+    const { session_id } = await client.call<{ session_id: string }>('session.create', { toolsets: ['clock'] });
+    const stations = [...dialects, ...dialects.toReversed()];
+    let called = 0;
+
+    for (const [index, { wire, faults }] of stations.entries()) {
+      const base_url = `${stage.model.origin}/${wire}`;
+      await client.call('session.update', { session_id, model: 'm', provider: wire, base_url });
+      const before = stage.model.requests.length;
+      expect(await turn(client, session_id, `at-${String(index)}`), wire).toMatchObject({ outcome: 'completed' });
+      const sent = stage.model.requests.slice(before);
+
+      expect(sent, wire).toHaveLength(2);
+      for (const [step, { path, rawBody }] of sent.entries()) {
+        expect(path.startsWith(`/${wire}/`), `${wire} ${path}`).toBe(true);
+        expect(faults(JSON.parse(rawBody)), `${wire}, request ${String(index)}.${String(step)}`).toEqual([]);
+        expect(rawBody.split(image.data).length - 1, wire).toBe(index + 1);
+        called = rawBody.split(`"${toolName}"`).length - 1;
+      }
+    }
+
+    // Two calls of each turn, and the tool's own definition.
+    expect(called).toBeGreaterThanOrEqual(2 * stations.length + 1);
   });
 
   test('refuses an address that is not configured', async () => {
