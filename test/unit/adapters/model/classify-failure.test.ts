@@ -4,6 +4,7 @@ import type { FailureEvidence } from '../../../../src/adapters/outbound/model/cl
 import { classifyFailure } from '../../../../src/adapters/outbound/model/classify-failure.ts';
 import type { FailureKind } from '../../../../src/core/domain/model/failure.ts';
 import { freshErrors } from './fresh-errors.ts';
+import { holdOutErrors } from './hold-out-errors.ts';
 
 interface ReportedError {
   readonly id: string;
@@ -127,16 +128,17 @@ describe('each error that providers were reported to send', () => {
 });
 
 describe('an error that nobody has seen before', () => {
-  it.each(freshErrors.map((error) => [error[0], JSON.stringify(error[1]).slice(0, 200), error] as const))(
-    '%s %s',
-    (_status, _body, [status, body, kind, window]) => {
-      const { failure, learnt } = classify({ status, body, inStream: status === 200 });
+  it.each(
+    [...freshErrors, ...holdOutErrors].map(
+      (error) => [error[0], JSON.stringify(error[1]).slice(0, 200), error] as const,
+    ),
+  )('%s %s', (_status, _body, [status, body, kind, window]) => {
+    const { failure, learnt } = classify({ status, body, inStream: status === 200 });
 
-      expect(failure.reason).toBe(kind);
-      if (window !== undefined) expect(learnt?.contextTokens ?? null).toBe(window);
-      if (kind !== 'context_overflow' && kind !== 'output_limit') expect(learnt).toBeNull();
-    },
-  );
+    expect(failure.reason).toBe(kind);
+    if (window !== undefined) expect(learnt?.contextTokens ?? null).toBe(window);
+    if (kind !== 'context_overflow' && kind !== 'output_limit') expect(learnt).toBeNull();
+  });
 
   it('is classified in a moment, however it repeats the words that the tables look for', () => {
     const words = 'input prompt max_tokens tokens exceeds context messages tool image request limit must be 12345 > ';
