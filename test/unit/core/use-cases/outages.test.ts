@@ -42,7 +42,7 @@ describe('a model that fails in passing', () => {
 });
 
 describe('an outage', () => {
-  test('holds the queue until it may have passed, and then lets it go on by itself', async () => {
+  test('holds the queue until it may have passed, and then lets it go on by itself (D23)', async () => {
     const gateway = await MemoryGateway.started({ onOutage: 'hold' });
     const sessionId = await gateway.create();
     gateway.model.enqueue(failing('unavailable', true));

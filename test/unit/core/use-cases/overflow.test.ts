@@ -109,7 +109,7 @@ describe('when it is too large and nothing can be done', () => {
     expect(gateway.requests('summary')).toEqual([]);
   });
 
-  test('because the summary fails, the turn fails with both reasons and the transcript is what it was', async () => {
+  test('because the summary fails, the turn fails with both reasons and the transcript is what it was (B35)', async () => {
     const { gateway, sessionId } = await underPressure();
     const before = await gateway.transcript(sessionId);
     gateway.model.enqueue(overflow, [failedWith('unavailable', 'The model is down.')]);
