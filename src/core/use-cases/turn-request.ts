@@ -4,7 +4,7 @@ import type { Placeholders } from '../domain/compression/placeholders.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { fallsBack } from '../domain/model/fallback.ts';
-import { afterOutputRefusal } from '../domain/model/output-limit.ts';
+import { afterOutputRefusal, afterOverflow } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
@@ -34,7 +34,8 @@ export interface TurnRequest {
  * Sends the request of one step, until there is an answer or no hope of one.
  *
  * An overflow answer is met by one compression, before anything of the step is stored; a second one ends the turn as
- * `context_exhausted`. A refused length of the answer is met by asking once for a shorter one. What may pass by itself is
+ * `context_exhausted`. Where the window that it states holds the request and only not the answer that was asked for, a
+ * shorter answer is asked for first. A refused length of the answer is met by asking once for a shorter one. What may pass by itself is
  * tried again as the retry policy says: nothing of a failed try is stored, so the prompt is in the transcript once
  * however often it is sent. When that is over and nobody has heard anything of the step, the next model of the fallback
  * chain is asked. Null: the turn was stopped while compressing.
@@ -56,6 +57,10 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     request.onUsage(outcome.usage);
     if (outcome.kind !== 'failed' || signal.aborted) return outcome;
     await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
+    if (outcome.failure.reason === 'context_overflow' && shorter === null && size.tokens < context.window.triggerTokens) {
+      shorter = afterOverflow(output, context.output(size));
+      if (shorter !== null) continue;
+    }
     if (outcome.failure.reason === 'context_overflow') {
       if (compressed || !mayCompress(deps, state)) {
         return { ...outcome, failure: context.exhausted(size.tokens, outcome.failure) };
