@@ -16,9 +16,8 @@ import { temporaryHome } from './temporary-home.ts';
  * What other systems' storage has done to their users, each kind once; the files named here have the rest. The built
  * daemon meets the same in test/e2e/daemon and test/e2e/storage.
  *
- * Two records don't apply. A search index that breaks every insert through its triggers: there is no such index in this
- * schema, and when there is one it follows the messages outside of appends. An optional store whose lock prevents the
- * start: the gateway has one store and needs it; the mark beside it is the one file that may be missing, with a warning.
+ * An optional store whose lock prevents the start has no place here: the gateway has one store and needs it; the mark
+ * beside it is the one file that may be missing, with a warning.
  */
 
 describe('two processes on one home', () => {
@@ -83,6 +82,16 @@ describe('a daemon on a corrupt database', () => {
     expect(await ledger.load('late-0')).toBeNull();
     await storage.close();
   });
+});
+
+test('nothing stands between an append and its rows: no trigger writes an index that could fail it (F5)', async () => {
+  const store = new WorkingStore();
+  await store.work(1);
+
+  const schema = store.writer.db.prepare('SELECT type, name, sql FROM sqlite_master').all() as readonly SchemaRow[]; // Its columns are SQLite's own.
+
+  expect(schema.some(({ name }) => name === 'messages')).toBe(true);
+  expect(schema.filter(({ type, sql }) => type === 'trigger' || /virtual table/i.test(sql ?? ''))).toEqual([]);
 });
 
 describe('a store whose journal mode another program has changed', () => {
@@ -200,6 +209,12 @@ test('a kill leaves nothing for anybody to repair', async () => {
   openStore({ home, newStoreId: 'another' }).db.close();
   openStore({ home, newStoreId: 'another' }).db.close();
 });
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
 
 /** The modes of the files in a folder, in octal. */
 function modesIn(folder: string): readonly string[] {

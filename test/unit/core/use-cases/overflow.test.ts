@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { failedWith, textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { ScriptedTools } from '../../../../src/adapters/outbound/memory/scripted-tools.ts';
 import { failureOf } from '../../../../src/core/domain/model/failure.ts';
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import { aToolCall } from '../../../support/builders.ts';
-import { said } from '../../../support/memory-gateway.ts';
+import { MemoryGateway, said } from '../../../support/memory-gateway.ts';
 import { textOf, underPressure } from './pressure.ts';
 
 const overflow: Script = [failedWith('context_overflow', 'maximum context length is 900 tokens')];
@@ -220,13 +221,21 @@ describe('when the window that is stated holds the request, but not the answer t
   });
 });
 
-test('an overflow text that somebody quotes is no overflow (B34)', async () => {
-  const { gateway, sessionId } = await underPressure();
-  const quote = 'maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.';
-  gateway.model.enqueue(textAnswer(quote));
+test('an overflow text that a prompt, an answer or a tool quotes is no overflow (B34)', async () => {
+  const quote =
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. (context_length_exceeded)";
+  const tools = new ScriptedTools({ read: () => ({ kind: 'answered', text: quote, isError: true }) });
+  const gateway = await MemoryGateway.started({ tools });
+  const sessionId = await gateway.create({ toolsets: ['scripted.read'] });
+  gateway.model.enqueue(
+    toolAnswer([aToolCall({ id: 'c1', name: 'scripted__read', arguments: '{}' })]),
+    textAnswer(quote),
+  );
 
   const ended = await gateway.turn(sessionId, 'quote', quote);
 
   expect(ended.outcome).toBe('completed');
+  expect((await gateway.texts(sessionId)).filter((text) => text.endsWith(quote))).toHaveLength(3);
   expect(gateway.requests('summary')).toEqual([]);
+  expect(gateway.story(sessionId)).not.toContain('window.learnt');
 });

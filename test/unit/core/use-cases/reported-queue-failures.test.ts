@@ -152,6 +152,30 @@ describe('a start of a process', () => {
   });
 });
 
+test('an end that is told has its answer in the store: a process that dies at that instant has lost nothing (A4)', async () => {
+  const { gateway, sessionId } = await busySession();
+  const seen: (readonly string[])[] = [];
+  gateway.hub.listen(sessionId, {
+    live: () => undefined,
+    durable: (events) => {
+      if (!events.some(({ type }) => type === 'turn.settled')) return;
+      seen.push(gateway.store.activeMessages(sessionId).map(({ role }) => role));
+    },
+  });
+
+  gateway.model.release('running');
+  await gateway.ended(sessionId, 'running');
+  const successor = await MemoryGateway.started({ store: gateway.store });
+  await successor.turn(sessionId, 'after');
+
+  expect(seen).toEqual([['user', 'assistant']]);
+  expect(said(successor.requests('turn').at(-1)).map((line) => line.split(':')[0])).toEqual([
+    'user',
+    'assistant',
+    'user',
+  ]);
+});
+
 describe('what waits in a queue', () => {
   test('starts when the turn before it ends, with nobody connected and no further message (A25)', async () => {
     const { gateway, sessionId } = await busySession('b', 'c');
