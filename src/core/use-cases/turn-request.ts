@@ -4,6 +4,7 @@ import type { Placeholders } from '../domain/compression/placeholders.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { fallsBack } from '../domain/model/fallback.ts';
+import { seemsTruncated } from '../domain/model/input-truncation.ts';
 import { afterOutputRefusal, afterOverflow } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { decideRetry } from '../domain/model/retry.ts';
@@ -58,7 +59,11 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     const listener = listening(request, heard);
     const outcome = await requestOnce(deps, { request, context, output, state, placeholders, leftOut, listener });
     request.onUsage(outcome.usage);
-    if (outcome.kind !== 'failed' || signal.aborted) return outcome;
+    if (outcome.kind === 'answered') {
+      warnOfTruncation(deps, { ...request, context }, size.localTokens, outcome.usage);
+      return outcome;
+    }
+    if (signal.aborted) return outcome;
     await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
     const { reason } = outcome.failure;
     if (reason === 'context_overflow' && shorter === null && size.tokens < context.window.triggerTokens) {
@@ -99,6 +104,18 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     await deps.clock.sleep(decision.delayMs, signal);
     if (signal.aborted) return outcome;
   }
+}
+
+/** The answer stands: nobody can tell what it was made without. An operator can give the model the window that it runs with. */
+function warnOfTruncation(deps: TurnDependencies, request: TurnRequest, sentTokens: number, usage: Usage | null): void {
+  const readTokens = usage?.inputTokens ?? null;
+  if (!seemsTruncated(sentTokens, readTokens)) return;
+  deps.logger.warn('the provider has read much less than was sent; its window may be smaller than the known one', {
+    sessionId: request.sessionId,
+    model: request.context.target.model,
+    sentTokens,
+    readTokens,
+  });
 }
 
 /** A breaker that opened because compressions came too often lets one pass that can't wait. */
