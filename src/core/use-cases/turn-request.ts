@@ -4,12 +4,14 @@ import type { Placeholders } from '../domain/compression/placeholders.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { fallsBack } from '../domain/model/fallback.ts';
-import { afterOutputRefusal } from '../domain/model/output-limit.ts';
+import { seemsTruncated } from '../domain/model/input-truncation.ts';
+import { afterOutputRefusal, afterOverflow } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { assemble } from '../domain/transcript/assemble.ts';
+import { olderMedia } from '../domain/transcript/older-media.ts';
 import type { CompressOutcome } from './compressor.ts';
 import { requestStep } from './model-step.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
@@ -34,7 +36,9 @@ export interface TurnRequest {
  * Sends the request of one step, until there is an answer or no hope of one.
  *
  * An overflow answer is met by one compression, before anything of the step is stored; a second one ends the turn as
- * `context_exhausted`. A refused length of the answer is met by asking once for a shorter one. What may pass by itself is
+ * `context_exhausted`. Where the window that it states holds the request and only not the answer that was asked for, a
+ * shorter answer is asked for first. A refused length of the answer is met by asking once for a shorter one. A request
+ * of too many bytes is met by leaving out the images and files of older messages, then by one compression. What may pass by itself is
  * tried again as the retry policy says: nothing of a failed try is stored, so the prompt is in the transcript once
  * however often it is sent. When that is over and nobody has heard anything of the step, the next model of the fallback
  * chain is asked. Null: the turn was stopped while compressing.
@@ -46,24 +50,37 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
   let startedMs = deps.clock.monotonicMs();
   let compressed = false;
   let shorter: OutputLimit | null = null;
+  let leftOut: ReadonlySet<number> = new Set();
   let first: Failure | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
     const { placeholders, size } = context.outlook(state, 0, deps.clock.now());
     const output = shorter ?? context.output(size);
     const listener = listening(request, heard);
-    const outcome = await requestOnce(deps, { request, context, output, state, placeholders, listener });
+    const outcome = await requestOnce(deps, { request, context, output, state, placeholders, leftOut, listener });
     request.onUsage(outcome.usage);
-    if (outcome.kind !== 'failed' || signal.aborted) return outcome;
+    if (outcome.kind === 'answered') {
+      warnOfTruncation(deps, { ...request, context }, size.localTokens, outcome.usage);
+      return outcome;
+    }
+    if (signal.aborted) return outcome;
     await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
-    if (outcome.failure.reason === 'context_overflow') {
-      if (compressed || !mayCompress(deps, state)) {
-        return { ...outcome, failure: context.exhausted(size.tokens, outcome.failure) };
-      }
+    const { reason } = outcome.failure;
+    if (reason === 'context_overflow' && shorter === null && size.tokens < context.window.triggerTokens) {
+      shorter = afterOverflow(output, context.output(size));
+      if (shorter !== null) continue;
+    }
+    if (reason === 'payload_too_large' && leftOut.size === 0) {
+      leftOut = olderMedia(await deps.transcripts.read(state));
+      if (leftOut.size > 0) continue;
+    }
+    if (reason === 'context_overflow' || reason === 'payload_too_large') {
+      const hopeless = (cause: Failure): Failure =>
+        reason === 'context_overflow' ? context.exhausted(size.tokens, cause) : outcome.failure;
+      if (compressed || !mayCompress(deps, state)) return { ...outcome, failure: hopeless(outcome.failure) };
       const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
       if (compression.kind === 'abandoned') return null;
-      if (compression.kind === 'failed')
-        return { ...outcome, failure: context.exhausted(size.tokens, compression.failure) };
+      if (compression.kind === 'failed') return { ...outcome, failure: hopeless(compression.failure) };
       compressed = true;
       continue;
     }
@@ -87,6 +104,18 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     await deps.clock.sleep(decision.delayMs, signal);
     if (signal.aborted) return outcome;
   }
+}
+
+/** The answer stands: nobody can tell what it was made without. An operator can give the model the window that it runs with. */
+function warnOfTruncation(deps: TurnDependencies, request: TurnRequest, sentTokens: number, usage: Usage | null): void {
+  const readTokens = usage?.inputTokens ?? null;
+  if (!seemsTruncated(sentTokens, readTokens)) return;
+  deps.logger.warn('the provider has read much less than was sent; its window may be smaller than the known one', {
+    sessionId: request.sessionId,
+    model: request.context.target.model,
+    sentTokens,
+    readTokens,
+  });
 }
 
 /** A breaker that opened because compressions came too often lets one pass that can't wait. */
@@ -127,11 +156,13 @@ interface Try {
   readonly output: OutputLimit;
   readonly state: SessionState;
   readonly placeholders: Placeholders;
+  /** The messages whose images and files are named and not sent. */
+  readonly leftOut: ReadonlySet<number>;
   readonly listener: StepListener;
 }
 
 async function requestOnce(deps: TurnDependencies, given: Try): Promise<StepOutcome> {
-  const { request, context, output, state, placeholders, listener } = given;
+  const { request, context, output, state, placeholders, leftOut, listener } = given;
   request.onSent(placeholders);
   return requestStep(
     deps,
@@ -141,7 +172,7 @@ async function requestOnce(deps: TurnDependencies, given: Try): Promise<StepOutc
       messages: assemble(
         await deps.transcripts.read(state),
         { ...context.target, takes: context.takes },
-        placeholders.ids,
+        new Set([...placeholders.ids, ...leftOut]),
       ),
       tools: context.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       ...output,

@@ -109,6 +109,30 @@ export function describeTranscripts(makeHarness: MakeLedgerHarness): void {
       expect([child.at(0)?.at, child.at(-1)?.at]).toEqual([parent.at(0)?.at, parent.at(-1)?.at]);
     });
 
+    test('and follows others leaves each message to be read once over the whole lineage, in order (B22, B23)', async () => {
+      const session = await aSession(harness.ledger);
+      const lineage = ['session-1'];
+      for (const n of [1, 2, 3]) {
+        await session.turn(`input-${String(n)}`);
+        await session.submit(`due-${String(n)}`);
+        await session.start();
+        await session.startCompression(`compression-${String(n)}`);
+        lineage.push(`child-${String(n)}`);
+        await session.rotate({ head: 1, tail: 1, childTranscript: `child-${String(n)}` });
+        await session.settle();
+      }
+
+      const { ledger } = await harness.reopen();
+      const rows = (await Promise.all(lineage.map((id) => ledger.readTranscript(id, 0)))).flat();
+
+      const said = rows.filter(({ kind }) => kind !== 'summary');
+      const firsts = said.filter(({ id, originId }) => id === originId);
+      expect(firsts.map(({ id }) => id)).toEqual(appended(session).map(({ id }) => id));
+      expect(new Set(said.map(({ originId }) => originId)).size).toBe(firsts.length);
+      expect(rows.filter(({ kind }) => kind === 'summary')).toHaveLength(3);
+      expect((await ledger.load('session-1'))?.lineage.tipId).toBe('child-3');
+    });
+
     test('keeps the origin of a copy of a copy', async () => {
       const session = await aSession(harness.ledger);
       await threeTurnsAndAPrompt(session);

@@ -33,7 +33,7 @@ describe('a process that dies around a compression', () => {
     expectSoundStore(after);
   });
 
-  it('between the rotation and the next request: the rotation stays and the turn runs once', async () => {
+  it('between the rotation and the next request: the rotation stays and the turn runs once (A5, B5)', async () => {
     journey = await Journey.begin();
     await journey.start({ HOLDFAST_FAILPOINTS: 'rotate.after_commit:kill' });
     const session = await journey.createSession();
@@ -54,7 +54,7 @@ describe('a process that dies around a compression', () => {
     expectSoundStore(after);
   });
 
-  it('just before the send: the boundary is durable, so the turn is unknown although nothing was sent', async () => {
+  it('just before the send: the boundary is durable, so the turn is unknown although nothing was sent (A7)', async () => {
     journey = await Journey.begin();
     await journey.start({ HOLDFAST_FAILPOINTS: 'model.before_send:kill' });
     const session = await journey.createSession();
@@ -65,7 +65,7 @@ describe('a process that dies around a compression', () => {
     expect(journey.model.server.requests).toHaveLength(0);
   });
 
-  it('after the answer and before its settlement: the turn is unknown and is not sent again', async () => {
+  it('after the answer and before its settlement: the turn is unknown and is not sent again (A4)', async () => {
     journey = await Journey.begin();
     await journey.start({ HOLDFAST_FAILPOINTS: 'settle.before_commit:kill' });
     const session = await journey.createSession();

@@ -69,7 +69,7 @@ describe.skipIf(library === null)('a disk with faults (skipped where no C compil
   });
 
   describe('that is full while a turn runs', () => {
-    it('keeps the answer until there is room: the turn settles, is sent once, and its follower runs', async () => {
+    it('keeps the answer until there is room: the turn settles, is sent once, and its follower runs (F8)', async () => {
       const gate = makeGate();
       stage.model.enqueue(parked(gate, textAnswer('the answer')));
       await submit(client, session, 'running');

@@ -108,7 +108,7 @@ describe('after a lost connection', () => {
     expect(proxy.sentMethod('session.events')).toEqual([]);
   });
 
-  test('a submit without an answer is sent again with the same id, and is one prompt', async () => {
+  test('a submit without an answer is sent again with the same id, and is one prompt (A20)', async () => {
     const session_id = await heldSession();
     // The prompt gets through, and the connection breaks before its receipt does.
     proxy.fromGateway = (frame) => {

@@ -139,7 +139,7 @@ describe('an answer that goes well', () => {
 describe('usage', () => {
   it.each<[string, Readonly<Record<string, unknown>> | null, unknown]>([
     ['is null when it is missing', null, null],
-    ['is null when it is all zero', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, null],
+    ['is null when it is all zero (B28, B29)', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, null],
     [
       'has null for a number that is missing',
       { prompt_tokens: 12 },
@@ -156,24 +156,26 @@ describe('usage', () => {
     expect(endOf(await ask())).toMatchObject({ kind: 'finished', usage: expected });
   });
 
-  // D10
   it.each([
     ['empty', { choices: [], usage: { prompt_tokens: 43, completion_tokens: 13, total_tokens: 56 } }],
     ['null', { choices: null, usage: { prompt_tokens: 43, completion_tokens: 13, total_tokens: 56 } }],
     ['missing', { usage: { prompt_tokens: 43, completion_tokens: 13, total_tokens: 56 } }],
-  ])('is taken from a chunk whose choices are %s, wherever it stands, and makes no text', async (_, usageChunk) => {
-    const { ask } = await aRig(
-      frames([{ choices: [], prompt_filter_results: [] }, usageChunk, piece('Yes'), stop, usageChunk]),
-    );
+  ])(
+    'is taken from a chunk whose choices are %s, wherever it stands, and makes no text (D10)',
+    async (_, usageChunk) => {
+      const { ask } = await aRig(
+        frames([{ choices: [], prompt_filter_results: [] }, usageChunk, piece('Yes'), stop, usageChunk]),
+      );
 
-    const events = await ask();
+      const events = await ask();
 
-    expect(textOf(events)).toBe('Yes');
-    expect(endOf(events)).toMatchObject({
-      kind: 'finished',
-      usage: { inputTokens: 43, outputTokens: 13, totalTokens: 56 },
-    });
-  });
+      expect(textOf(events)).toBe('Yes');
+      expect(endOf(events)).toMatchObject({
+        kind: 'finished',
+        usage: { inputTokens: 43, outputTokens: 13, totalTokens: 56 },
+      });
+    },
+  );
 });
 
 describe('odd but legal streams', () => {
@@ -251,8 +253,7 @@ describe('tool calls', () => {
     expect(endOf(events)).toMatchObject({ kind: 'finished', finishReason: 'tool_calls', parts: null });
   });
 
-  // D4
-  it('are there when the finish reason came and the end mark did not', async () => {
+  it('are there when the finish reason came and the end mark did not (D4)', async () => {
     const { ask } = await aRig((call) => {
       call.delta({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] });
       call.delta({}, 'tool_calls');
@@ -268,23 +269,25 @@ describe('tool calls', () => {
     expect(endOf(await ask())).toMatchObject({ finishReason: 'tool_calls' });
   });
 
-  // D1, D2
-  it.each(['{', '{"time": 2'])('are no calls when the stream ends inside the arguments %s', async (partial) => {
-    const { ask } = await aRig((call) => {
-      call.delta({
-        tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'write_file', arguments: partial } }],
+  it.each(['{', '{"time": 2'])(
+    'are no calls when the stream ends inside the arguments %s (D1, D2)',
+    async (partial) => {
+      const { ask } = await aRig((call) => {
+        call.delta({
+          tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'write_file', arguments: partial } }],
+        });
+        call.end();
       });
-      call.end();
-    });
 
-    const events = await ask();
+      const events = await ask();
 
-    expect(callsOf(events)).toEqual([]);
-    expect(failureOf(events)).toMatchObject({ reason: 'cut_off', retryable: true });
-  });
+      expect(callsOf(events)).toEqual([]);
+      expect(failureOf(events)).toMatchObject({ reason: 'cut_off', retryable: true });
+    },
+  );
 
-  // D5, D8: what cut arguments mean is for the one who runs tools; here they stay what the model wrote.
-  it('bring arguments that the output limit cut just as they are, with the reason "length"', async () => {
+  // What cut arguments mean is for the one who runs tools; here they stay what the model wrote.
+  it('bring arguments that the output limit cut just as they are, with the reason "length" (D5, D8)', async () => {
     const { ask } = await aRig(
       toolCallAnswer([{ id: 'a', name: 'run', arguments: '{"code":"aaaa' }], { finishReason: 'length' }),
     );
@@ -295,8 +298,7 @@ describe('tool calls', () => {
     expect(endOf(events)).toMatchObject({ kind: 'finished', finishReason: 'length' });
   });
 
-  // D19
-  it('are kept apart when they all have index 0', async () => {
+  it('are kept apart when they all have index 0 (D19)', async () => {
     const { ask } = await aRig(
       frames([
         chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'search', arguments: '{"q":1}' } }] }),
@@ -311,8 +313,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  // D20
-  it('are kept apart when they have no index', async () => {
+  it('are kept apart when they have no index (D20)', async () => {
     const { ask } = await aRig(
       frames([
         chunk({ tool_calls: [{ id: 'a', function: { name: 'get_weather', arguments: '{"city":' } }] }),

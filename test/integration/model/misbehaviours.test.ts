@@ -34,7 +34,6 @@ describe('an answer with an error status', () => {
     });
   });
 
-  // D22
   it.each<[Readonly<Record<string, string>>, number | null]>([
     [{ 'retry-after': '3' }, 3000],
     [{ 'retry-after-ms': '1500' }, 1500],
@@ -43,7 +42,7 @@ describe('an answer with an error status', () => {
     [{ 'retry-after': '2abc' }, null],
     [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
     [{}, null],
-  ])('429 with %o is a rate limit with a delay of %s ms', async (headers, expected) => {
+  ])('429 with %o is a rate limit with a delay of %s ms (D22)', async (headers, expected) => {
     const { ask } = await aRig(errorAnswer(429, { error: { message: 'slow down', type: 'requests' } }, headers));
 
     expect(failureOf(await ask())).toMatchObject({
@@ -65,8 +64,7 @@ describe('an answer with an error status', () => {
     expect(failureOf(await ask())).toMatchObject({ reason: 'rate_limited', retryAfterMs: 17_000 });
   });
 
-  // D23
-  it('429 for an empty account is terminal, and 429 for hours says for how long', async () => {
+  it('429 for an empty account is terminal, and 429 for hours says for how long (D23)', async () => {
     const { ask, model } = await aRig();
     model.enqueue(
       errorAnswer(429, { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }),
@@ -91,7 +89,7 @@ describe('an answer with an error status', () => {
     expect(failure.message).not.toContain('0123456789abcdef');
   });
 
-  it('an error page of a proxy is an error by its status', async () => {
+  it('an error page of a proxy is an error by its status (C26)', async () => {
     const { ask, model } = await aRig();
     const page = '<html><head><title>413 Request Entity Too Large</title></head><body>nginx</body></html>';
     model.enqueue(
@@ -255,7 +253,6 @@ describe('a stream that breaks', () => {
 });
 
 describe('an error inside a stream of 200', () => {
-  // D11, D13
   it.each<[string, unknown, object]>([
     [
       'with a number as its code',
@@ -295,7 +292,7 @@ describe('an error inside a stream of 200', () => {
       { choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 503, message: 'no worker' } }] },
       { reason: 'unavailable', providerStatus: 503 },
     ],
-  ])('%s is that error, and the text before it stays', async (_, error, expected) => {
+  ])('%s is that error, and the text before it stays (D11, D13)', async (_, error, expected) => {
     const { ask } = await aRig(errorInStream(error, 'So far'));
 
     const events = await ask();
@@ -324,8 +321,7 @@ describe('an error inside a stream of 200', () => {
 });
 
 describe('an end that is none', () => {
-  // D14
-  it('with a native finish reason that is an error and no content is a failure', async () => {
+  it('with a native finish reason that is an error and no content is a failure (D14)', async () => {
     const { ask } = await aRig(frames([chunk({ content: '' }, 'stop', { native_finish_reason: 'network_error' })]));
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'unavailable', retryable: true });
@@ -343,8 +339,7 @@ describe('an end that is none', () => {
     expect(failureOf(await ask())).toMatchObject({ reason: 'context_overflow', retryable: false });
   });
 
-  // C19
-  it('at the length with no token said is an overflow that the server hid', async () => {
+  it('at the length with no token said is an overflow that the server hid (C19)', async () => {
     const usage = { prompt_tokens: 131_072, completion_tokens: 0, total_tokens: 131_072 };
     const { ask } = await aRig(frames([{ choices: [{ delta: {}, finish_reason: 'length' }], usage }]));
 

@@ -78,9 +78,8 @@ describe('a request', () => {
     ]);
   });
 
-  // D7
   it.each(['{"a":1,}', '{"filter": "tmp', '"text"', '[1]', 'null', '{"__proto__":{"x":1}}'])(
-    'never sends arguments that are no JSON object: %s',
+    'never sends arguments that are no JSON object: %s (D2, D7)',
     async (text) => {
       const chat = await sent({
         messages: [

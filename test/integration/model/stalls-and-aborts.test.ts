@@ -6,21 +6,20 @@ import { aRequest, aRig, endOf, eventsOf, failureOf, textOf } from './harness.ts
 describe('a provider that goes silent', () => {
   const quick = { firstByteTimeoutMs: 80, idleTimeoutMs: 80 };
 
-  // D25
-  it('before the headers has stalled', async () => {
+  it('before the headers has stalled (D25)', async () => {
     const { ask, model } = await aRig(hangsBeforeHeaders, quick);
 
     expect(failureOf(await ask())).toMatchObject({ reason: 'stalled', retryable: true });
     await expect.poll(() => model.openCallCount).toBe(0);
   });
 
-  it('after the headers has stalled', async () => {
+  it('after the headers has stalled (D25)', async () => {
     const { ask } = await aRig(hangsAfter(''), quick);
 
     expect(failureOf(await ask()).reason).toBe('stalled');
   });
 
-  it('after three words has stalled, and the words stay', async () => {
+  it('after three words has stalled, and the words stay (D25)', async () => {
     const { ask, model } = await aRig(hangsAfter('one two three'), quick);
 
     const events = await ask();
@@ -71,8 +70,7 @@ describe('a provider that goes silent', () => {
     expect(textOf(await ask())).toBe('at last');
   });
 
-  // D26
-  it('has not stalled while arguments come letter by letter for longer than the idle limit', async () => {
+  it('has not stalled while arguments come letter by letter for longer than the idle limit (D26)', async () => {
     const letters = `{"text":"${'x'.repeat(12)}"}`;
     const { ask } = await aRig(
       async (call) => {

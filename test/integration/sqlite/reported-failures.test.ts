@@ -16,14 +16,13 @@ import { temporaryHome } from './temporary-home.ts';
  * What other systems' storage has done to their users, each kind once; the files named here have the rest. The built
  * daemon meets the same in test/e2e/daemon and test/e2e/storage.
  *
- * Two records don't apply. A search index that breaks every insert through its triggers: there is no such index in this
- * schema, and when there is one it follows the messages outside of appends. An optional store whose lock prevents the
- * start: the gateway has one store and needs it; the mark beside it is the one file that may be missing, with a warning.
+ * An optional store whose lock prevents the start has no place here: the gateway has one store and needs it; the mark
+ * beside it is the one file that may be missing, with a warning.
  */
 
 describe('two processes on one home', () => {
   // owner-lock.test.ts: also from another process, and after a kill.
-  test('are kept apart, also when the second one comes by another path', () => {
+  test('are kept apart, also when the second one comes by another path (F1)', () => {
     const home = temporaryHome();
     const alias = join(temporaryHome(), 'alias');
     symlinkSync(home, alias);
@@ -40,7 +39,7 @@ describe('two processes on one home', () => {
 
 describe('a log that is removed while its writer lives', () => {
   // storage-failures.test.ts, and tail-loss.test.ts for the start after it.
-  test('ends the writing, so that there are never two generations of it', async () => {
+  test('ends the writing, so that there are never two generations of it (F2)', async () => {
     const store = new WorkingStore();
     await store.work(1);
     rmSync(`${store.path}-wal`);
@@ -50,7 +49,7 @@ describe('a log that is removed while its writer lives', () => {
     expect(readdirSync(store.home)).not.toContain('state.db-wal');
   });
 
-  test('is no way to make a backup: the copy that this program makes has the log’s content', async () => {
+  test('is no way to make a backup: the copy that this program makes has the log’s content (F2)', async () => {
     const store = new WorkingStore();
     store.keepInLog();
     await store.work(2);
@@ -66,7 +65,7 @@ describe('a log that is removed while its writer lives', () => {
 
 describe('a daemon on a corrupt database', () => {
   // storage-failures.test.ts and upkeep.test.ts.
-  test('acknowledges none of three hundred prompts after the first failure, and keeps none of them in memory', async () => {
+  test('acknowledges none of three hundred prompts after the first failure, and keeps none of them in memory (F4)', async () => {
     const store = new WorkingStore();
     await store.work(40);
     await store.storage.close();
@@ -85,9 +84,19 @@ describe('a daemon on a corrupt database', () => {
   });
 });
 
+test('nothing stands between an append and its rows: no trigger writes an index that could fail it (F5)', async () => {
+  const store = new WorkingStore();
+  await store.work(1);
+
+  const schema = store.writer.db.prepare('SELECT type, name, sql FROM sqlite_master').all() as readonly SchemaRow[]; // Its columns are SQLite's own.
+
+  expect(schema.some(({ name }) => name === 'messages')).toBe(true);
+  expect(schema.filter(({ type, sql }) => type === 'trigger' || /virtual table/i.test(sql ?? ''))).toEqual([]);
+});
+
 describe('a store whose journal mode another program has changed', () => {
   // open-store.test.ts: every setting is read back.
-  test('has its own settings again after the next open', async () => {
+  test('has its own settings again after the next open (F7)', async () => {
     const store = new WorkingStore();
     await store.work(1);
     await store.storage.close();
@@ -104,7 +113,7 @@ describe('a store whose journal mode another program has changed', () => {
 
 describe('a full disk', () => {
   // storage-failures.test.ts; test/e2e/storage/disk-faults.test.ts for turns, starts and kills.
-  test('refuses a prompt as such, costs nothing that is there, and is over when there is room', async () => {
+  test('refuses a prompt as such, costs nothing that is there, and is over when there is room (F8)', async () => {
     const store = new WorkingStore();
     await store.work(1);
     store.checkpoint();
@@ -123,7 +132,7 @@ describe('a full disk', () => {
 
 describe('a database that is damaged before the start', () => {
   // open-store.test.ts: a header of garbage or zeroes, a folder, another program's, a newer version's.
-  test('is named with the next step, and stays as it is', async () => {
+  test('is named with the next step, and stays as it is (F10)', async () => {
     const store = new WorkingStore();
     await store.work(40);
     await store.storage.close();
@@ -143,14 +152,14 @@ describe('a network file system', () => {
     [0x6969, 'NFS'],
     [0x01021997, '9p'],
     [0x6b414653, 'AFS'],
-  ])('is refused by the number %i that the kernel gives it: %s', (type, name) => {
+  ])('is refused by the number %i that the kernel gives it: %s (F13)', (type, name) => {
     expect(unsafeFilesystemName(type, 'linux')).toBe(name);
   });
 });
 
 describe('a log that grows behind long readers', () => {
   // upkeep.test.ts: one that has grown is emptied.
-  test('has none in this program: a page that was read leaves nothing open', async () => {
+  test('has none in this program: a page that was read leaves nothing open (F14)', async () => {
     const store = new WorkingStore();
     await store.work(5);
     const db = openStoreForReading({ home: store.home });
@@ -167,7 +176,7 @@ describe('a log that grows behind long readers', () => {
 
 describe('files that others may read', () => {
   // open-store.test.ts, backup.test.ts; test/e2e/daemon/home-files.test.ts for the rest of a home.
-  test('are none of a store’s, under any umask, at any time', async () => {
+  test('are none of a store’s, under any umask, at any time (F16)', async () => {
     const umask = process.umask(0);
     try {
       const home = join(temporaryHome(), 'home');
@@ -200,6 +209,12 @@ test('a kill leaves nothing for anybody to repair', async () => {
   openStore({ home, newStoreId: 'another' }).db.close();
   openStore({ home, newStoreId: 'another' }).db.close();
 });
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
 
 /** The modes of the files in a folder, in octal. */
 function modesIn(folder: string): readonly string[] {

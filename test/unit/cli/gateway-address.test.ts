@@ -28,7 +28,7 @@ describe('a gateway that cannot be reached', () => {
     expect(errorOf(stderr)).toMatchObject({ reason: 'no_gateway', retryable: true });
   });
 
-  test('because its process was killed is told so', async () => {
+  test('because its process was killed is told so (A16)', async () => {
     const home = temporaryHome();
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     announce(home, { url: 'ws://127.0.0.1:9/rpc', pid });

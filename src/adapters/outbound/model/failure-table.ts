@@ -86,7 +86,7 @@ const family = (kind: FailureKind, source: string, unless?: RegExp): TextFamily 
 export const quotaAndThrottleTexts: readonly TextFamily[] = [
   family(
     'quota_exhausted',
-    String.raw`insufficient (?:quota|balance|credits?|funds|account balance)|(?:credit|account) balance\b.{0,30}(?:too low|insufficient|exhausted|depleted|negative|is 0)|(?:run|ran) out of (?:credits?|funds)|(?:no|not enough|requires? more|purchase more|buy more|top up your) credits|credits (?:have been |are )?exhausted|can only afford|billing (?:hard )?limit|payment required|(?:spend(?:ing)?|budget) (?:limit|cap)\b.{0,40}(?:reached|exceeded|hit)|quota\b.{0,120}limit: ?0\b|(?:account|subscription)\b.{0,30}(?:overdue|in arrears|suspended for)|余额不足|欠费|额度(?:已)?(?:用完|不足)`,
+    String.raw`insufficient (?:quota|balance|credits?|funds|account balance)|(?:credit|account) balance\b.{0,30}(?:too low|insufficient|exhausted|depleted|negative|is 0)|(?:run|ran) out of (?:credits?|funds)|(?:no|not enough|requires? more|purchase more|buy more|top up your) credits|credits (?:have been |are )?exhausted|can only afford|billing (?:hard )?limit|payment required|(?:used|spent|consumed|exhausted) (?:up )?(?:all|the rest) (?:of )?(?:(?:its|your|the|available|remaining|prepaid) )*credits|(?:spend(?:ing)?|budget) (?:limit|cap)\b.{0,40}(?:reached|exceeded|hit)|(?:reached|exceeded|hit)\b.{0,30}(?:spend(?:ing)?|budget) (?:limit|cap)|quota\b.{0,120}limit: ?0\b|(?:account|subscription)\b.{0,30}(?:overdue|in arrears|suspended for)|余额不足|欠费|额度(?:已)?(?:用完|不足)`,
   ),
   family(
     'rate_limited',
@@ -113,6 +113,10 @@ export const sizeTexts: readonly TextFamily[] = [
   family(
     'context_overflow',
     String.raw`${outputCap}[^.;]{0,40}?(?:\+|\bplus\b)[^.;]{0,30}?${input}\b[^.;]{0,40}?(?:${exceeds}|${mustNot}\b.{0,12}${within})`,
+  ),
+  family(
+    'context_overflow',
+    String.raw`(?:sum|total|combined)\b[^.;]{0,40}?(?:${input}|context)\b[^.;]{0,25}?(?:\+|\bplus\b|\band\b)[^.;]{0,25}?(?:prediction|completion|output|response)[^.;]{0,30}?(?:limited to|limit (?:is|of)|at most|no more than|up to) ?\d`,
   ),
   // A server that subtracts the prompt from the window before it checks the rest.
   family('context_overflow', String.raw`max_\w*tokens must be at least 1\b.{0,20}got -\d`),
@@ -141,11 +145,11 @@ export const sizeTexts: readonly TextFamily[] = [
   ),
   family(
     'output_limit',
-    String.raw`(?:supports?|allows?|produces?|generates?|limited to|limit of|maximum of)\b(?: at most| up to| only| a maximum of| no more than| more than| over)* \d+ (?:completion|output|generated|response) tokens|max(?:imum)?(?: allowed)? value (?:of|for) ${outputCap}|too many (?:output|completion) tokens|\bgenerate at most \d+ tokens|max(?:imum)?[_ ](?:completion|output|generated)[_ ]tokens\b(?: limit)?(?: is| of|:) ?\d+.{0,40}(?:requested|got|given|but|you)`,
+    String.raw`(?:supports?|allows?|produces?|generates?|limited to|limit of|maximum of)\b(?: at most| up to| only| a maximum of| no more than| more than| over)* \d+ (?:completion|output|generated|response) tokens|max(?:imum)?(?: allowed)? value (?:of|for) ${outputCap}|too many (?:output|completion) tokens|\d+ (?:completion|output|generated|response) tokens (?:can|may|will) be (?:generated|produced|returned)|\bgenerate at most \d+ tokens|max(?:imum)?[_ ](?:completion|output|generated)[_ ]tokens\b(?: limit)?(?: is| of|:) ?\d+.{0,40}(?:requested|got|given|but|you)`,
   ),
   family(
     'output_limit',
-    String.raw`(?:^|[^+&] )(?:output|completion) (?:tokens?|length)\b.{0,30}(?:exceed|too (?:large|long|high)|larger than|greater than|> ?\d)`,
+    String.raw`(?:^|[^+&] )(?:output|completion|response|answer|generation) (?:tokens?|length)\b.{0,50}(?:exceed|too (?:large|long|high)|larger than|greater than|is (?:above|over|beyond)|> ?\d)`,
     new RegExp(String.raw`${input} tokens?\b.{0,30}(?:\+|plus|and)`),
   ),
   family('output_limit', String.raw`${outputCap}.{0,20}(?:超过|超出|过大|不能(?:大于|超过)|取值范围|范围)`),
@@ -272,7 +276,7 @@ export const overflowTexts: readonly TextFamily[] = [
 export const otherTexts: readonly TextFamily[] = [
   family(
     'content_filtered',
-    String.raw`content (?:management )?(?:policy|filter|moderation)|(?:flagged|blocked|rejected|refused)\b.{0,50}(?:moderation|safety|polic|inappropriate|filter)|safety (?:system|filter)|data inspection|inappropriate content|violat\w+ .{0,30}(?:usage )?polic|sensitive content|敏感(?:内容|词)|违规`,
+    String.raw`content (?:management )?(?:policy|filter|moderation)|requires moderation|(?:inputs?|prompts?|messages?|requests?|content|outputs?|text)\b.{0,20}(?:was|were|is|are|has been|have been|got) flagged|(?:flagged|blocked|rejected|refused)\b.{0,50}(?:moderation|safety|polic|inappropriate|filter)|safety (?:system|filter)|data inspection|inappropriate content|violat\w+ .{0,30}(?:usage )?polic|sensitive content|敏感(?:内容|词)|违规`,
   ),
   family(
     'auth',

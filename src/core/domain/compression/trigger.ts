@@ -56,13 +56,22 @@ export function contextWindow(
   };
 }
 
-/** The window of a model, with the cap on its answers that counts for it. */
+/** The most of a window that nobody has configured that is kept free for the answer. */
+const answerShare = 0.5;
+
+/**
+ * The window of a model, with the cap on its answers that counts for it. The start has checked a configured window
+ * against that cap. Any other, above all a smaller one that a provider has just stated, may leave the prompt no room: the
+ * reserve is half of it then, and answers are asked to be as short as what is left.
+ */
 export function windowOfModel(
   policy: CompressionPolicy,
-  limits: Omit<AnswerLimits, 'source'>,
+  limits: AnswerLimits,
   generalCapTokens: number | null,
 ): ContextWindow {
-  return contextWindow(policy, limits, outputCap(limits, generalCapTokens));
+  const cap = outputCap(limits, generalCapTokens);
+  const most = limits.source === 'configured' ? Infinity : Math.floor(answerShare * limits.contextTokens);
+  return contextWindow(policy, limits, cap === null ? null : Math.min(cap, most));
 }
 
 const sourcesOfTrigger = ['threshold', 'threshold_tokens', 'reserve'] as const;

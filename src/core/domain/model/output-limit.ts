@@ -48,5 +48,15 @@ export function afterOutputRefusal({ maxOutputTokens, outputCeilingTokens }: Out
   return { maxOutputTokens: Math.max(leastOutputTokens, Math.min(modestOutputTokens, Math.floor(asked / 2))) };
 }
 
+/**
+ * What is asked for after an overflow, when the window as it is known now leaves less for the answer than was asked for.
+ * Null: a shorter answer is no cure.
+ */
+export function afterOverflow(asked: OutputLimit, leaves: OutputLimit): OutputLimit | null {
+  const before = asked.maxOutputTokens ?? asked.outputCeilingTokens ?? Infinity;
+  const left = leaves.maxOutputTokens ?? leaves.outputCeilingTokens ?? Infinity;
+  return left < before ? { maxOutputTokens: left } : null;
+}
+
 /** What every model in use takes. */
 const modestOutputTokens = 4096;

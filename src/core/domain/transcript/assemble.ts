@@ -7,7 +7,7 @@
  * M4: steers that follow each other are one message: nobody has answered between them.
  * M5: a summary is framed as background and not as somebody speaking.
  * M6: what a model wants handed back goes to that model alone, and reasoning only with the calls that it led to.
- * M7: a part that the reader is known not to take is named and not sent.
+ * M7: a part that the reader is known not to take, or that is to be left out, is named and not sent.
  */
 import { isUnsupported } from '../admission/unsupported-parts.ts';
 import type { ModelInputs } from '../admission/unsupported-parts.ts';
@@ -24,7 +24,7 @@ export interface Reader extends AnsweredBy {
 
 /**
  * Without a reader it is taken for the model that gave every answer. The tool results in `replaced` go out as a short
- * line that says how long they were.
+ * line that says how long they were, and the images and files of the messages in it as lines that name them.
  */
 export function assemble(
   stored: readonly Message[],
@@ -76,7 +76,7 @@ function requestMessages(
     case 'user':
       return message.text.trim() === '' && (message.parts ?? []).length === 0
         ? []
-        : [{ role: 'user', text: message.text, parts: readableParts(message.parts, reader?.takes ?? {}) }];
+        : [{ role: 'user', text: message.text, parts: readableParts(message, { reader, replaced }) }];
     case 'assistant':
       return assistantMessages(message, results, { reader, replaced });
     case 'tool':
@@ -102,15 +102,19 @@ function assistantMessages(
   ];
 }
 
-function readableParts(parts: Message['parts'], takes: ModelInputs): Message['parts'] {
+function readableParts({ id, parts }: Message, { reader, replaced }: Sent): Message['parts'] {
+  const takes = reader?.takes ?? {};
   return (
-    parts?.map((part) => (isUnsupported(part, takes) && 'mediaType' in part ? placeholder(part.mediaType) : part)) ??
-    null
+    parts?.map((part) => {
+      if (!('mediaType' in part)) return part;
+      if (isUnsupported(part, takes)) return placeholder(part.mediaType, 'this model does not take it');
+      return replaced.has(id) ? placeholder(part.mediaType, 'left out here, since the request was too large') : part;
+    }) ?? null
   );
 }
 
-function placeholder(mediaType: string): ContentPart {
-  return { type: 'text', text: `[${mediaType}: this model does not take it]` };
+function placeholder(mediaType: string, why: string): ContentPart {
+  return { type: 'text', text: `[${mediaType}: ${why}]` };
 }
 
 function isAnswerOf({ answeredBy }: Message, reader: AnsweredBy | null): boolean {

@@ -4,6 +4,7 @@ import { endedSteers } from '../admission/steer.ts';
 import type { Command, ReplyOf } from '../session/commands.ts';
 import { accepted, admissionEvent, sessionEvent } from '../session/decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from '../session/decision.ts';
+import type { Failure } from '../model/failure.ts';
 import { outageHold } from '../session/hold.ts';
 import { queueHead } from '../session/state.ts';
 import type { SessionState } from '../session/state.ts';
@@ -35,7 +36,7 @@ export function decideSettle(
       failure,
       evidence: null,
       usage: command.usage,
-      hidden: failure?.reason === 'context_exhausted' ? hiddenMessages(state, admission, messages) : [],
+      hidden: failure !== null && isUnsendable(failure) ? hiddenMessages(state, admission, messages) : [],
     });
     const steers = endedSteers(state);
     const waits = queueHead(state) !== undefined || steers.some(({ type }) => type === 'admission.requeued');
@@ -65,6 +66,11 @@ function closed(
 ): readonly UnnumberedEvent[] {
   const ending = outcome === 'failed' ? 'failed' : 'stopped';
   return closeTurn(state, admission, { ending, partial: command.answer }, context);
+}
+
+/** Whether no later request with this prompt in it could be sent either. */
+function isUnsendable({ reason }: Failure): boolean {
+  return reason === 'context_exhausted' || reason === 'payload_too_large';
 }
 
 /**

@@ -36,7 +36,7 @@ describe('the limits of a model', () => {
     custom: { models: { mine: { limit: { context: 32_000, output: 4000 } }, other: { limit: { context: 16_000 } } } },
   };
 
-  it('are the configured ones first, with what the configuration leaves out from the next source', () => {
+  it('are the configured ones first, with what the configuration leaves out from the next source (B32)', () => {
     const { catalog } = aRig(cache, { configured });
 
     expect(limitsOf(catalog, 'custom', 'mine')).toEqual({
@@ -93,7 +93,7 @@ describe('the limits of a model', () => {
     expect(limitsOf(catalog, 'a', 'm').contextTokens).toBe(9000);
   });
 
-  it('are the default last, with one warning per model', () => {
+  it('are the default last, with one warning per model (B29)', () => {
     const { catalog, warnings } = aRig(null);
 
     for (let round = 0; round < 3; round += 1)
@@ -115,7 +115,7 @@ describe('the cache file', () => {
   it.each<[string, string]>([
     ['is no JSON', '{"custom":'],
     ['holds no object', '[1,2]'],
-  ])('that %s is ignored with one warning', (_, text) => {
+  ])('that %s is ignored with one warning (F11)', (_, text) => {
     const { catalog, warnings } = aRig(text);
 
     limitsOf(catalog, 'demo', 'demo');

@@ -4,6 +4,7 @@ import type { FailureEvidence } from '../../../../src/adapters/outbound/model/cl
 import { classifyFailure } from '../../../../src/adapters/outbound/model/classify-failure.ts';
 import type { FailureKind } from '../../../../src/core/domain/model/failure.ts';
 import { freshErrors } from './fresh-errors.ts';
+import { holdOutErrors } from './hold-out-errors.ts';
 
 interface ReportedError {
   readonly id: string;
@@ -48,7 +49,7 @@ describe('each error that providers were reported to send', () => {
   });
 
   it.each(reportedErrors.map((record) => [record.id, record.provider, expectedKind(record), record] as const))(
-    '%s (%s) is %s',
+    '%s (%s) is %s (C8, C10, C11, C20, C23, C25, C26, C29, C38)',
     (id, _, kind, record) => {
       const windowTokens = knownWindows[id];
       const { failure } = classify({
@@ -101,7 +102,7 @@ describe('each error that providers were reported to send', () => {
     ['PE004', null],
     ['PE015', null],
     ['PE017', null],
-  ] as const)('%s teaches the window %s', (id, window) => {
+  ] as const)('%s teaches the window %s (C14, C23, C34)', (id, window) => {
     const record = reportedErrors.find((each) => each.id === id);
 
     expect(classify({ status: record?.status ?? null, body: record?.body }).learnt).toEqual(
@@ -127,16 +128,17 @@ describe('each error that providers were reported to send', () => {
 });
 
 describe('an error that nobody has seen before', () => {
-  it.each(freshErrors.map((error) => [error[0], JSON.stringify(error[1]).slice(0, 200), error] as const))(
-    '%s %s',
-    (_status, _body, [status, body, kind, window]) => {
-      const { failure, learnt } = classify({ status, body, inStream: status === 200 });
+  it.each(
+    [...freshErrors, ...holdOutErrors].map(
+      (error) => [error[0], JSON.stringify(error[1]).slice(0, 200), error] as const,
+    ),
+  )('%s %s (C38)', (_status, _body, [status, body, kind, window]) => {
+    const { failure, learnt } = classify({ status, body, inStream: status === 200 });
 
-      expect(failure.reason).toBe(kind);
-      if (window !== undefined) expect(learnt?.contextTokens ?? null).toBe(window);
-      if (kind !== 'context_overflow' && kind !== 'output_limit') expect(learnt).toBeNull();
-    },
-  );
+    expect(failure.reason).toBe(kind);
+    if (window !== undefined) expect(learnt?.contextTokens ?? null).toBe(window);
+    if (kind !== 'context_overflow' && kind !== 'output_limit') expect(learnt).toBeNull();
+  });
 
   it('is classified in a moment, however it repeats the words that the tables look for', () => {
     const words = 'input prompt max_tokens tokens exceeds context messages tool image request limit must be 12345 > ';
@@ -179,7 +181,7 @@ describe('what an error is wrapped in', () => {
       'a Python dictionary',
       "Error code: 400 - {'error': {'message': 'prompt is too long: 210000 tokens > 200000 maximum'}}",
     ],
-  ])('%s is unwrapped', (_, body) => {
+  ])('%s is unwrapped (C31, C34)', (_, body) => {
     expect(classify({ body })).toMatchObject({
       failure: { reason: 'context_overflow' },
       learnt: { contextTokens: 200_000 },
@@ -216,19 +218,19 @@ describe('what decides', () => {
     ).toBe('context_overflow');
   });
 
-  it("is an exception's name before the text", () => {
+  it("is an exception's name before the text (C11)", () => {
     expect(classify({ status: null, body: `ThrottlingException: ${overflowText}` }).failure.reason).toBe(
       'rate_limited',
     );
   });
 
-  it('is the text before a vague code or a status of 5xx', () => {
+  it('is the text before a vague code or a status of 5xx (C13)', () => {
     expect(
       classify({ status: 500, body: { error: { message: overflowText, type: 'server_error' } } }).failure.reason,
     ).toBe('context_overflow');
   });
 
-  it('is the first of several errors', () => {
+  it('is the first of several errors (C32)', () => {
     const first = 'messages.3: tool_use ids were found without tool_result blocks';
     expect(classify({ body: `${first}. Error doing the fallback: ${overflowText}` }).failure.reason).toBe(
       'bad_request',
@@ -241,7 +243,7 @@ describe('what decides', () => {
     );
   });
 
-  it('is never what a user wrote and the error repeats', () => {
+  it('is never what a user wrote and the error repeats (B34)', () => {
     const detail = [
       {
         type: 'string_type',
@@ -259,7 +261,7 @@ describe('what decides', () => {
     ).toBe('bad_request');
   });
 
-  it('is never what an answer says', () => {
+  it('is never what an answer says (B34)', () => {
     const body = { choices: [{ message: { content: overflowText }, finish_reason: 'stop' }] };
 
     expect(classify({ status: 200, body }).failure.reason).not.toBe('context_overflow');
@@ -284,16 +286,14 @@ describe('a request that blames input and output together', () => {
     expect(classify({ body: both(3118, 1000, 4096) }).failure.reason).toBe('context_overflow');
   });
 
-  // C4
-  it('is a matter of the output when the prompt is short, and the window is learnt for the next try', () => {
+  it('is a matter of the output when the prompt is short, and the window is learnt for the next try (C4)', () => {
     expect(classify({ body: both(568, 6048, 6144) })).toMatchObject({
       failure: { reason: 'output_limit' },
       learnt: { contextTokens: 6144 },
     });
   });
 
-  // C1
-  it("is an overflow when the prompt's size is only a lower bound", () => {
+  it("is an overflow when the prompt's size is only a lower bound (C1)", () => {
     const body =
       "This model's maximum context length is 131072 tokens. However, you requested 128000 output tokens and your prompt contains at least 3073 input tokens, for a total of at least 131073 tokens.";
 
@@ -312,8 +312,7 @@ describe('a request that blames input and output together', () => {
 });
 
 describe('a limit of tokens per minute', () => {
-  // C5, C7
-  it('that one request alone passes is not worth waiting for', () => {
+  it('that one request alone passes is not worth waiting for (C5, C7)', () => {
     const { failure } = classify({
       status: 429,
       body: 'Request too large for x on tokens per min (TPM): Limit 30000, Requested 342389.',

@@ -99,6 +99,29 @@ describe('a call that needs an approval', () => {
     expectValidRequests(stage);
   });
 
+  test('keeps the transcript from being compressed, and a later denial leaves every request valid (B50)', async () => {
+    const stage = await aStage([toolAnswer([call('ask_a')]), textAnswer('Then not.')]);
+    const { gateway, sessionId, respond } = stage;
+    await gateway.submit(sessionId, 'a');
+    const approvalId = await requested(stage);
+
+    const byHand = await gateway.gateway.byHand.compress({
+      sessionId,
+      principalId: aPrincipal,
+      requestId: 'by hand',
+      focus: null,
+      keepLast: 0,
+    });
+    await respond(approvalId, 'deny');
+    await gateway.ended(sessionId, 'a');
+    await gateway.turn(sessionId, 'b');
+
+    expect(byHand).toMatchObject({ kind: 'refused' });
+    expect(gateway.requests('summary')).toEqual([]);
+    expect(await results(stage)).toHaveLength(1);
+    expectValidRequests(stage);
+  });
+
   test('that nobody answers in time is told to the model, and a late answer hears so', async () => {
     const stage = await aStage([toolAnswer([call('ask_a')])]);
     await stage.gateway.submit(stage.sessionId, 'a');

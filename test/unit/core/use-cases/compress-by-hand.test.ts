@@ -1,4 +1,4 @@
-/* Cases B4, B17 and B19: a compression by hand is waited for, stopped like a turn, and keeps no prompt out. */
+/* A compression by hand is waited for, stopped like a turn, and keeps no prompt out. */
 import { describe, expect, test } from 'vitest';
 import { textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { ByHandRequest } from '../../../../src/core/use-cases/compress-by-hand.ts';
@@ -58,7 +58,7 @@ describe.each([false, true])('a compression by hand (in place: %s)', (inPlace) =
     expect(gateway.requests('summary')).toHaveLength(1);
   });
 
-  test('takes prompts meanwhile, and they run after it on what it made', async () => {
+  test('takes prompts meanwhile, and they run after it on what it made (B4, B17, B19)', async () => {
     const { gateway, sessionId, outcome } = await atItsSummary(options);
 
     const receipt = await gateway.submit(sessionId, 'meanwhile', 'And then?');
@@ -72,7 +72,7 @@ describe.each([false, true])('a compression by hand (in place: %s)', (inPlace) =
     expect(JSON.stringify(gateway.requests('turn').at(-1)?.messages)).toContain('BY HAND');
   });
 
-  test('is stopped by its generation: it fails, the transcript is what it was, and the queue goes on', async () => {
+  test('is stopped by its generation: it fails, the transcript is what it was, and the queue goes on (B19)', async () => {
     const { gateway, sessionId, outcome } = await atItsSummary(options);
     const before = await gateway.transcript(sessionId);
 

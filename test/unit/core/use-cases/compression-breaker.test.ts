@@ -77,7 +77,7 @@ describe('three automatic compressions within three turns', () => {
 });
 
 describe('after a failure', () => {
-  test('a request that fits no window fails its turn and says what fills it', async () => {
+  test('a request that fits no window fails its turn and says what fills it (B35)', async () => {
     const { gateway, sessionId } = await underPressure({ model: aModel(() => [failedWith('unavailable', 'Down.')]) });
 
     const ended = await gateway.turn(sessionId, 'large', textOf(600, 'large'));
@@ -105,7 +105,7 @@ describe('with compression off', () => {
 });
 
 describe('a system prompt that fills the window by itself', () => {
-  test('fails the turn with a reason of its own, before anything is sent or summarised', async () => {
+  test('fails the turn with a reason of its own, before anything is sent or summarised (C37)', async () => {
     const gateway = await MemoryGateway.started({ model: aModel(), window: smallWindow });
     const sessionId = await gateway.create({ systemPrompt: textOf(1200, 'rule') });
 

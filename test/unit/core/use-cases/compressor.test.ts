@@ -189,7 +189,7 @@ describe('a compression is given up', () => {
   });
 });
 
-test('where nothing can be summarised nobody is asked, and the breaker opens', async () => {
+test('where nothing can be summarised nobody is asked, and the breaker opens (B1)', async () => {
   const huge = aMessage({ id: 1, tokens: 5000 });
   const { compress, sent, model } = aCompressor({}, { state: { ...state, messages: [metaOf(huge)] } });
 

@@ -1,4 +1,4 @@
-/* Cases B26 and B28: a session that moves to a smaller model is compressed by the one that can still read it. */
+/* A session that moves to a smaller model is compressed by the one that can still read it. */
 import { expect, test } from 'vitest';
 import { FixedCatalog } from '../../../../src/adapters/outbound/memory/fixed-catalog.ts';
 import { failedWith, textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
@@ -26,7 +26,7 @@ async function moved(summary: (request: ModelRequest) => Script = () => textAnsw
   return { gateway, sessionId };
 }
 
-test('the old model summarises before the first request to the new one, which then fits', async () => {
+test('the old model summarises before the first request to the new one, which then fits (B26, B28)', async () => {
   const { gateway, sessionId } = await moved();
 
   const ended = await gateway.turn(sessionId, 'next', 'And now?');

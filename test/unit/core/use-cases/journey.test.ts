@@ -90,7 +90,7 @@ describe('prompts that wait while a turn compresses its transcript', () => {
     ]);
   });
 
-  test('find the session at the address that it always had', async () => {
+  test('find the session at the address that it always had (B4)', async () => {
     const { gateway, sessionId, model } = await compressing();
     model.release('summary');
     await gateway.ended(sessionId, 'follower-2');

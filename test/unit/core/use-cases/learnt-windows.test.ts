@@ -1,4 +1,4 @@
-/* Cases C1, C14, C22, C34 and B32: a window that a provider states is learnt, and nothing else is. */
+/* A window that a provider states is learnt, and nothing else is. */
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
 import { ScriptedModel, textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
@@ -35,7 +35,7 @@ async function windowOf(gateway: MemoryGateway, sessionId: string) {
 }
 
 describe('a smaller window that a provider states', () => {
-  test('counts from then on, in this and in every other session of the model', async () => {
+  test('counts from then on, in this and in every other session of the model (B32, C14)', async () => {
     const { gateway, sessionId } = await overflown(2000);
     const other = await gateway.create();
 
@@ -78,7 +78,7 @@ describe('a smaller window that a provider states', () => {
     });
   });
 
-  test('is forgotten after a week: the server may have been started anew', async () => {
+  test('is forgotten after a week: the server may have been started anew (C34)', async () => {
     const clock = new FakeClock();
     const { gateway, sessionId } = await overflown(2000, { clock });
 
@@ -90,7 +90,7 @@ describe('a smaller window that a provider states', () => {
 
 describe('nothing is learnt', () => {
   test.each([
-    ['from an overflow without a number', null],
+    ['from an overflow without a number (C22)', null],
     ['from a number that is no smaller than the known one', 200_000],
   ])('%s', async (_what, stated) => {
     const { gateway, sessionId } = await overflown(stated);
@@ -100,7 +100,7 @@ describe('nothing is learnt', () => {
   });
 });
 
-test('where nobody knows a window the stated one is taken, although it is larger than the guess', async () => {
+test('where nobody knows a window the stated one is taken, although it is larger than the guess (B32)', async () => {
   const model = new ScriptedModel(() => textAnswer('Fine.')).enqueue(overflow(32_000));
   const gateway = await MemoryGateway.started({ model, window: { contextTokens: 8192, source: 'default' } });
   const sessionId = await gateway.create();

@@ -41,8 +41,25 @@ describe('a model that fails in passing', () => {
   });
 });
 
+test('a model that only ever thinks is asked again a few times; then its turn fails, and the follower runs (D16, D17)', async () => {
+  const thinks: Script = [
+    { kind: 'reasoning', text: 'I should say something.' },
+    { kind: 'finished', finishReason: 'stop', usage: null, parts: null },
+  ];
+  const gateway = await MemoryGateway.started({ retry: patient });
+  const sessionId = await gateway.create();
+  gateway.model.enqueue(thinks, thinks, thinks);
+  await Promise.all([gateway.submit(sessionId, 'a'), gateway.submit(sessionId, 'b')]);
+  for (let n = 0; n < 5; n += 1) await gateway.clock.advance(10_000);
+
+  expect(gateway.admission(sessionId, 'a')).toMatchObject({ outcome: 'failed', failure: { reason: 'empty_reply' } });
+  expect(gateway.admission(sessionId, 'b').outcome).toBe('completed');
+  expect(gateway.model.requests).toHaveLength(patient.maxAttempts + 1);
+  expect((await gateway.texts(sessionId)).join('\n')).not.toContain('I should say something.');
+});
+
 describe('an outage', () => {
-  test('holds the queue until it may have passed, and then lets it go on by itself', async () => {
+  test('holds the queue until it may have passed, and then lets it go on by itself (D23)', async () => {
     const gateway = await MemoryGateway.started({ onOutage: 'hold' });
     const sessionId = await gateway.create();
     gateway.model.enqueue(failing('unavailable', true));

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { failedWith, textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { ScriptedTools } from '../../../../src/adapters/outbound/memory/scripted-tools.ts';
+import { failureOf } from '../../../../src/core/domain/model/failure.ts';
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import { aToolCall } from '../../../support/builders.ts';
-import { said } from '../../../support/memory-gateway.ts';
+import { MemoryGateway, said } from '../../../support/memory-gateway.ts';
 import { textOf, underPressure } from './pressure.ts';
 
 const overflow: Script = [failedWith('context_overflow', 'maximum context length is 900 tokens')];
@@ -109,7 +111,7 @@ describe('when it is too large and nothing can be done', () => {
     expect(gateway.requests('summary')).toEqual([]);
   });
 
-  test('because the summary fails, the turn fails with both reasons and the transcript is what it was', async () => {
+  test('because the summary fails, the turn fails with both reasons and the transcript is what it was (B35)', async () => {
     const { gateway, sessionId } = await underPressure();
     const before = await gateway.transcript(sessionId);
     gateway.model.enqueue(overflow, [failedWith('unavailable', 'The model is down.')]);
@@ -170,13 +172,70 @@ describe('a prompt that can not fit', () => {
   });
 });
 
-test('an overflow text that somebody quotes is no overflow', async () => {
-  const { gateway, sessionId } = await underPressure();
-  const quote = 'maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.';
-  gateway.model.enqueue(textAnswer(quote));
+describe('when the window that is stated holds the request, but not the answer that was asked for', () => {
+  const tooMuch = (contextTokens: number): Script => [
+    {
+      kind: 'failed',
+      failure: failureOf('context_overflow', 'requested 128000 output tokens and at least 3073 input tokens'),
+      learnt: { contextTokens },
+      usage: null,
+    },
+  ];
+  /** The operator asks for answers of up to 7,000 tokens of a model whose window nobody has stated. */
+  const asked = {
+    window: { contextTokens: 8192, outputTokens: null, source: 'default' },
+    maxOutputTokens: 7000,
+  } as const;
+
+  test('a shorter answer is asked for, and nothing is compressed (C1, C2)', async () => {
+    const { gateway, sessionId } = await underPressure(asked);
+    gateway.model.enqueue(tooMuch(4096));
+
+    const ended = await gateway.turn(sessionId, 'next', small);
+
+    expect(ended.outcome).toBe('completed');
+    const [before, after] = gateway.requests('turn').slice(-2);
+    expect(before?.maxOutputTokens).toBe(7000);
+    expect(after?.maxOutputTokens).toBeGreaterThan(2000);
+    expect(after?.maxOutputTokens).toBeLessThan(4096 - 600);
+    expect(gateway.requests('summary')).toEqual([]);
+  });
+
+  test('the transcript is compressed when that is refused too (C2)', async () => {
+    const { gateway, sessionId } = await underPressure(asked);
+    gateway.model.enqueue(tooMuch(4096), tooMuch(4096), summary, textAnswer('Better.'));
+
+    const ended = await gateway.turn(sessionId, 'next', small);
+
+    expect(ended.outcome).toBe('completed');
+    expect(gateway.requests('summary')).toHaveLength(1);
+  });
+
+  test('no shorter answer is tried where the request alone is nearly too large (C2)', async () => {
+    const { gateway, sessionId } = await underPressure(asked);
+    gateway.model.enqueue(tooMuch(700), summary, textAnswer('Better.'));
+
+    await gateway.turn(sessionId, 'next', small);
+
+    expect(gateway.model.requests.slice(-3).map(({ purpose }) => purpose)).toEqual(['turn', 'summary', 'turn']);
+  });
+});
+
+test('an overflow text that a prompt, an answer or a tool quotes is no overflow (B34)', async () => {
+  const quote =
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. (context_length_exceeded)";
+  const tools = new ScriptedTools({ read: () => ({ kind: 'answered', text: quote, isError: true }) });
+  const gateway = await MemoryGateway.started({ tools });
+  const sessionId = await gateway.create({ toolsets: ['scripted.read'] });
+  gateway.model.enqueue(
+    toolAnswer([aToolCall({ id: 'c1', name: 'scripted__read', arguments: '{}' })]),
+    textAnswer(quote),
+  );
 
   const ended = await gateway.turn(sessionId, 'quote', quote);
 
   expect(ended.outcome).toBe('completed');
+  expect((await gateway.texts(sessionId)).filter((text) => text.endsWith(quote))).toHaveLength(3);
   expect(gateway.requests('summary')).toEqual([]);
+  expect(gateway.story(sessionId)).not.toContain('window.learnt');
 });

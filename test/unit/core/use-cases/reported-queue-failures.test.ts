@@ -41,7 +41,7 @@ function cancel(gateway: MemoryGateway, sessionId: string, inputId: string, revi
 }
 
 describe('a turn that memory and store disagree about', () => {
-  test('is what the store says: a stale owner accepts nothing, and its successor runs what is stored', async () => {
+  test('is what the store says: a stale owner accepts nothing, and its successor runs what is stored (A1)', async () => {
     const { gateway, sessionId } = await busySession('waits');
     const successor = await MemoryGateway.started({ store: gateway.store });
 
@@ -53,7 +53,7 @@ describe('a turn that memory and store disagree about', () => {
     expect(successor.store.findAdmission(sessionId, { principalId: aPrincipal, inputId: 'late' })).toBeNull();
   });
 
-  test('leaves no phantom that keeps a session busy: a failed end is a terminal one, and the queue goes on', async () => {
+  test('leaves no phantom that keeps a session busy: a failed end is a terminal one, and the queue goes on (A14)', async () => {
     const { gateway, sessionId } = await busySession();
     gateway.model.release('running');
     await gateway.ended(sessionId, 'running');
@@ -65,7 +65,7 @@ describe('a turn that memory and store disagree about', () => {
     expect([failed.outcome, after.outcome]).toEqual(['failed', 'completed']);
   });
 
-  test('can be stopped and resolved after a restart, although nothing runs it', async () => {
+  test('can be stopped and resolved after a restart, although nothing runs it (A13)', async () => {
     const { gateway, sessionId } = await busySession('waits');
     const successor = await MemoryGateway.started({ store: gateway.store });
     const { admissionId, executionGeneration } = successor.admission(sessionId, 'running');
@@ -86,7 +86,7 @@ describe('a turn that memory and store disagree about', () => {
 });
 
 describe('a start of a process', () => {
-  test('leaves no admission in a state that needs its last owner, however often it is repeated', async () => {
+  test('leaves no admission in a state that needs its last owner, however often it is repeated (A11)', async () => {
     const { gateway, sessionId } = await busySession('waits');
     let store = gateway.store;
     for (let start = 0; start < 3; start += 1) ({ store } = await MemoryGateway.started({ store }));
@@ -98,7 +98,7 @@ describe('a start of a process', () => {
   });
 
   test.each(Array.from({ length: 50 }, (_, turns) => turns))(
-    'and the first message to come in make one turn at a time (message after %i turns of the event loop)',
+    'and the first message to come in make one turn at a time (message after %i turns of the event loop) (A2)',
     async (turns) => {
       const lost = await MemoryGateway.owning();
       const sessionId = await lost.create();
@@ -119,7 +119,7 @@ describe('a start of a process', () => {
     },
   );
 
-  test('re-sends no old events and executes no call that an interrupted turn has left', async () => {
+  test('re-sends no old events and executes no call that an interrupted turn has left (A31, A32)', async () => {
     const calls: unknown[] = [];
     const hang: ToolScript = ({ arguments: of }) => {
       calls.push(of);
@@ -152,8 +152,32 @@ describe('a start of a process', () => {
   });
 });
 
+test('an end that is told has its answer in the store: a process that dies at that instant has lost nothing (A4)', async () => {
+  const { gateway, sessionId } = await busySession();
+  const seen: (readonly string[])[] = [];
+  gateway.hub.listen(sessionId, {
+    live: () => undefined,
+    durable: (events) => {
+      if (!events.some(({ type }) => type === 'turn.settled')) return;
+      seen.push(gateway.store.activeMessages(sessionId).map(({ role }) => role));
+    },
+  });
+
+  gateway.model.release('running');
+  await gateway.ended(sessionId, 'running');
+  const successor = await MemoryGateway.started({ store: gateway.store });
+  await successor.turn(sessionId, 'after');
+
+  expect(seen).toEqual([['user', 'assistant']]);
+  expect(said(successor.requests('turn').at(-1)).map((line) => line.split(':')[0])).toEqual([
+    'user',
+    'assistant',
+    'user',
+  ]);
+});
+
 describe('what waits in a queue', () => {
-  test('starts when the turn before it ends, with nobody connected and no further message', async () => {
+  test('starts when the turn before it ends, with nobody connected and no further message (A25)', async () => {
     const { gateway, sessionId } = await busySession('b', 'c');
 
     gateway.model.release('running');
@@ -162,7 +186,7 @@ describe('what waits in a queue', () => {
     expect(startedIn(gateway, sessionId)).toEqual(['running', 'b', 'c']);
   });
 
-  test('starts in the order of its receipts, whatever kind of prompt it is', async () => {
+  test('starts in the order of its receipts, whatever kind of prompt it is (A26)', async () => {
     const { gateway, sessionId } = await busySession();
     const large = 'x'.repeat(200_000);
     const both = Promise.all([
@@ -178,7 +202,7 @@ describe('what waits in a queue', () => {
     expect(startedIn(gateway, sessionId)).toEqual(['running', 'large', 'small']);
   });
 
-  test('is never deleted: a claim is a change of its state', async () => {
+  test('is never deleted: a claim is a change of its state (A7)', async () => {
     const { gateway, sessionId } = await busySession('b');
     gateway.model.release('running');
     await gateway.ended(sessionId, 'b');
@@ -186,7 +210,7 @@ describe('what waits in a queue', () => {
     for (const inputId of ['running', 'b']) expect(gateway.admission(sessionId, inputId).outcome).toBe('completed');
   });
 
-  test('survives what somebody else withdraws, in its place', async () => {
+  test('survives what somebody else withdraws, in its place (A23)', async () => {
     const { gateway, sessionId } = await busySession('a', 'b', 'c');
 
     const [withdrawn, accepted] = await Promise.all([
@@ -201,7 +225,7 @@ describe('what waits in a queue', () => {
     expect(gateway.log(sessionId).filter(({ type }) => type === 'admission.cancelled')).toHaveLength(1);
   });
 
-  test('can’t be withdrawn any more once it runs: the answer says so, and nothing else is touched', async () => {
+  test('can’t be withdrawn any more once it runs: the answer says so, and nothing else is touched (A8)', async () => {
     const { gateway, sessionId } = await busySession('a', 'b');
 
     const late = await cancel(gateway, sessionId, 'running', 1);
@@ -210,7 +234,7 @@ describe('what waits in a queue', () => {
     expect((await gateway.state(sessionId)).open.map(({ inputId }) => inputId)).toEqual(['running', 'a', 'b']);
   });
 
-  test('is tried once when it can’t start, and says why; what is behind it is tried too', async () => {
+  test('is tried once when it can’t start, and says why; what is behind it is tried too (A17)', async () => {
     const gateway = await MemoryGateway.started();
     const sessionId = await gateway.create();
     await gateway.turn(sessionId, 'a1');
@@ -223,7 +247,7 @@ describe('what waits in a queue', () => {
     expect(gateway.requests('turn')).toHaveLength(3);
   });
 
-  test('is sent to the model as itself only: what failed before it is in the request once', async () => {
+  test('is sent to the model as itself only: what failed before it is in the request once (A22)', async () => {
     const gateway = await MemoryGateway.started();
     const sessionId = await gateway.create();
     gateway.model.enqueue([failedWith('bad_request', 'No.')]);
@@ -240,7 +264,7 @@ describe('what waits in a queue', () => {
 });
 
 describe('a prompt that is delivered twice', () => {
-  test('is one turn, whether the first waits, runs or has ended, and whoever owns the store', async () => {
+  test('is one turn, whether the first waits, runs or has ended, and whoever owns the store (A19, A20)', async () => {
     const { gateway, sessionId } = await busySession('k');
     const first = gateway.admission(sessionId, 'k').admissionId;
 
@@ -257,7 +281,7 @@ describe('a prompt that is delivered twice', () => {
     expect(startedIn(successor, sessionId)).toEqual(['running', 'k']);
   });
 
-  test('with another text is a conflict that names the first', async () => {
+  test('with another text is a conflict that names the first (A19)', async () => {
     const { gateway, sessionId } = await busySession('k');
 
     const other = await gateway.trySubmit(sessionId, 'k', { text: 'something else', parts: null });
@@ -270,7 +294,7 @@ describe('a prompt that is delivered twice', () => {
 });
 
 describe('a stop', () => {
-  test('that comes when its turn has ended by itself leaves the follower alone', async () => {
+  test('that comes when its turn has ended by itself leaves the follower alone (A28)', async () => {
     const { gateway, sessionId } = await busySession('b');
     const generation = gateway.admission(sessionId, 'running').executionGeneration ?? 0;
     gateway.model.release('running');
@@ -286,7 +310,7 @@ describe('a stop', () => {
     expect((await gateway.ended(sessionId, 'b')).outcome).toBe('completed');
   });
 
-  test('between the start of a turn and its first byte ends it with one terminal event', async () => {
+  test('between the start of a turn and its first byte ends it with one terminal event (A29)', async () => {
     const { gateway, sessionId } = await busySession();
 
     await gateway.interrupt(sessionId);
@@ -297,7 +321,7 @@ describe('a stop', () => {
   });
 });
 
-test('every end is told by one event of one shape, and what was started has one', async () => {
+test('every end is told by one event of one shape, and what was started has one (A10, A29)', async () => {
   const { gateway, sessionId } = await busySession('completed', 'cancelled', 'failed');
   await cancel(gateway, sessionId, 'cancelled', 1);
   gateway.model.enqueue(textAnswer('Fine.'), [failedWith('bad_request', 'No.')]);

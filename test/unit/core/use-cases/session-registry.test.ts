@@ -87,7 +87,7 @@ describe('the sessions of a process', () => {
     expect(gateway.fatal).toEqual([]);
   });
 
-  test('are found by any id of their lineage, loaded or not', async () => {
+  test('are found by any id of their lineage, loaded or not (B4)', async () => {
     const gateway = await MemoryGateway.started();
     const sessionId = await gateway.create();
     const next = await MemoryGateway.started({ store: gateway.store });

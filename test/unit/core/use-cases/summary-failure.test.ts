@@ -14,17 +14,17 @@ const cutOff: Script = [
 ];
 
 describe.each<[string, Script]>([
-  ['the model is down', [failedWith('unavailable', 'The model is down.')]],
-  ['the model’s answer is empty', textAnswer('')],
+  ['the model is down (B11)', [failedWith('unavailable', 'The model is down.')]],
+  ['the model’s answer is empty (B8, B13)', textAnswer('')],
   [
-    'the model only thinks',
+    'the model only thinks (B8)',
     [
       { kind: 'reasoning', text: 'Hm.' },
       { kind: 'finished', finishReason: 'stop', usage: null, parts: null },
     ],
   ],
   ['the summary is cut off', cutOff],
-  ['the model answers with a tool call', toolAnswer([aToolCall()])],
+  ['the model answers with a tool call (B10)', toolAnswer([aToolCall()])],
   ['the model answers with an error text', textAnswer('Error: upstream timed out')],
   ['the connection drops', [{ kind: 'text', text: 'The user' }]],
   ['the summary is longer than what it replaces', textAnswer(textOf(900, 'long'))],
@@ -45,7 +45,7 @@ describe.each<[string, Script]>([
     expect((await gateway.state(sessionId)).lineage).toMatchObject({ tipId: sessionId, length: 1, compressions: 0 });
   });
 
-  test('the attempt has one start and one end', async () => {
+  test('the attempt has one start and one end (B35)', async () => {
     const { gateway, sessionId } = await failed();
 
     expect(gateway.story(sessionId).filter((type) => type.startsWith('compression'))).toEqual([
@@ -54,7 +54,7 @@ describe.each<[string, Script]>([
     ]);
   });
 
-  test('the next turn does not try again at once, and does after a minute', async () => {
+  test('the next turn does not try again at once, and does after a minute (B13)', async () => {
     const { gateway, sessionId } = await failed();
     const asked = gateway.requests('summary').length;
 
@@ -128,7 +128,7 @@ describe('with a model of its own for summaries', () => {
 });
 
 describe('the summary’s request', () => {
-  test('carries no tools and one message that holds the middle as data', async () => {
+  test('carries no tools and one message that holds the middle as data (B10)', async () => {
     const { gateway, sessionId } = await underPressure();
 
     await gateway.turn(sessionId, 'next', trigger);
@@ -148,7 +148,7 @@ describe('the summary’s request', () => {
     expect(gateway.admission(sessionId, 'next')).toMatchObject({ status: 'started', boundary: 'none' });
   });
 
-  test('of a later compression gives the earlier summary apart, and there is never more than one', async () => {
+  test('of a later compression gives the earlier summary apart, and there is never more than one (B14)', async () => {
     let count = 0;
     const model = aModel(() => textAnswer(`SUMMARY ${String((count += 1))}`));
     const { gateway, sessionId } = await underPressure({ model });

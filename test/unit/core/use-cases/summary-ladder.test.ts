@@ -1,4 +1,4 @@
-/* Cases B16, B31, B44 and C35: a summary request that doesn't fit is made smaller, a few times and no more. */
+/* A summary request that doesn't fit is made smaller, a few times and no more. */
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
 import { failedWith, textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
@@ -11,7 +11,7 @@ const tooLong = [failedWith('context_overflow', 'The prompt is too long.')];
 const sizeOf = (request: ModelRequest): number => request.messages[0]?.text.length ?? 0;
 
 describe('a summary request that does not fit', () => {
-  test('is made smaller until it does', async () => {
+  test('is made smaller until it does (B16, B31, C35)', async () => {
     const { gateway, sessionId } = await underPressure({
       model: aModel((request) => (sizeOf(request) > 1200 ? tooLong : textAnswer('SUMMARY OF BEFORE'))),
     });
@@ -25,7 +25,7 @@ describe('a summary request that does not fit', () => {
     expect((await gateway.state(sessionId)).lineage.compressions).toBe(1);
   });
 
-  test('is tried three times at most, and the transcript stays what it was', async () => {
+  test('is tried three times at most, and the transcript stays what it was (B16)', async () => {
     const { gateway, sessionId } = await underPressure({ model: aModel(() => tooLong) });
     const before = await gateway.transcript(sessionId);
 
@@ -56,7 +56,7 @@ describe('a summary request that does not fit', () => {
   });
 });
 
-test('a summary request that hangs ends at its deadline, and the prompt runs', async () => {
+test('a summary request that hangs ends at its deadline, and the prompt runs (B16, B20)', async () => {
   const clock = new FakeClock();
   const { gateway, sessionId } = await underPressure({
     model: aModel(() => [{ kind: 'hang' }]),

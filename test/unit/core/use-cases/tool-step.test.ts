@@ -57,7 +57,7 @@ function expectValidRequests(gateway: MemoryGateway): void {
 }
 
 describe('the intent of a call (J1)', () => {
-  test('is durable, with the boundary and the answer that asks for it, before the tool is called', async () => {
+  test('is durable, with the boundary and the answer that asks for it, before the tool is called (A32)', async () => {
     let atCall: unknown;
     const { gateway, sessionId } = await withTools(
       {
@@ -280,7 +280,7 @@ describe('a call that nobody could make (J3)', () => {
     ['a trailing comma', toolAnswer([call('look', 'c1', '{"a":1,}')])],
     ['arguments cut off by the output limit', length(toolAnswer([call('look', 'c1', '{"a":"aaa')]))],
     ['no arguments in an answer that was cut off', length(toolAnswer([call('look', 'c1', '')]))],
-  ])('with %s never reaches a tool, and the model may try again', async (_what, script) => {
+  ])('with %s never reaches a tool, and the model may try again (D5, D8)', async (_what, script) => {
     const { gateway, sessionId, tools } = await withTools({ look: () => answered('seen') }, [
       script,
       toolAnswer([call('look', 'c2', '{"path":"a"}')]),
@@ -435,7 +435,7 @@ describe('the context of a turn with tools', () => {
     for (const { tools } of gateway.requests('turn')) expect(tools.map(({ name }) => name)).toEqual(['scripted__look']);
   });
 
-  test('counts what tools say: the next step is compressed first, and batches stay whole', async () => {
+  test('counts what tools say: the next step is compressed first, and batches stay whole (B41)', async () => {
     const bulky = textOf(195, 'output');
     const { gateway, sessionId, tools } = await withTools({ bulky: () => answered(bulky) }, [], {
       window: smallWindow,
@@ -459,7 +459,7 @@ describe('the context of a turn with tools', () => {
     expectValidRequests(gateway);
   });
 
-  test('counts the schemas of the tools', async () => {
+  test('counts the schemas of the tools (B31, C20)', async () => {
     const names = Array.from({ length: 40 }, (_, n) => `tool-with-a-long-name-${n}`);
     const { gateway, sessionId } = await withTools(
       Object.fromEntries(names.map((name) => [name, () => answered('')])),

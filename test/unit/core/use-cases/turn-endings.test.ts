@@ -67,6 +67,26 @@ describe('a turn that is answered', () => {
   });
 });
 
+describe('an answer to less than was sent', () => {
+  test('stands, makes no later count smaller, and is told to the operator (C16, C17)', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue(textAnswer('Fine.', { inputTokens: 2051, outputTokens: 5, totalTokens: 2056 }));
+
+    const ended = await gateway.turn(sessionId, 'a', 'word '.repeat(10_000));
+
+    expect(ended.outcome).toBe('completed');
+    const snapshot = await gateway.gateway.readSnapshot({ sessionId, messageLimit: 1, before: null });
+    expect(snapshot?.context.tokens).toBeGreaterThan(12_000);
+    expect(gateway.logger.lines).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        message: expect.stringContaining('read much less than was sent') as string,
+        fields: expect.objectContaining({ readTokens: 2051, model: 'test-model' }) as object,
+      }),
+    );
+  });
+});
+
 describe('a turn that fails', () => {
   test.each<[string, Script, string]>([
     ['with what the provider says', [failedWith('bad_request', 'No such model.')], 'bad_request'],

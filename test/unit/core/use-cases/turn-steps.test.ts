@@ -22,7 +22,7 @@ describe('a turn that grows while it runs', () => {
     expect(requestFaults(gateway.requests('turn').at(-1)?.messages ?? [])).toEqual([]);
   });
 
-  test('cuts into itself when it alone is too big, and its newest results are kept', async () => {
+  test('cuts into itself when it alone is too big, and its newest results are kept (B7)', async () => {
     const gateway = await MemoryGateway.started({ window: smallWindow, policy: { protectFirstN: 0, protectLastN: 1 } });
     const sessionId = await gateway.create();
     gateway.model.enqueue(
@@ -44,7 +44,7 @@ describe('a turn that grows while it runs', () => {
     expect(requestFaults(gateway.requests('turn').at(-1)?.messages ?? [])).toEqual([]);
   });
 
-  test('fails with the reason when it can not go on, and keeps what it did', async () => {
+  test('fails with the reason when it can not go on, and keeps what it did (C28)', async () => {
     const { gateway, sessionId } = await underPressure();
     gateway.model.enqueue(bulkyStep(400, 'call-1'));
 

@@ -23,7 +23,7 @@ const conversation = (contextTokens: number | null) => [
 ];
 
 describe('the local count', () => {
-  test('is of everything that will be sent', () => {
+  test('is of everything that will be sent (B31, C20)', () => {
     const size = contextSize(stateAfter(...conversation(null)), {
       systemTokens: 100,
       toolTokens: 200,
@@ -33,7 +33,7 @@ describe('the local count', () => {
     expect(size).toEqual({ localTokens: 335, reportedTokens: null, tokens: 335 });
   });
 
-  test('decides where the provider has reported nothing', () => {
+  test('decides where the provider has reported nothing (B28, B29)', () => {
     expect(contextSize(stateAfter(...conversation(null)), nothing).tokens).toBe(30);
   });
 
@@ -55,7 +55,7 @@ describe('the size that the provider has reported', () => {
     });
   });
 
-  test('never lowers the local count', () => {
+  test('never lowers the local count (C16, C17)', () => {
     expect(contextSize(stateAfter(...conversation(12)), nothing)).toEqual({
       localTokens: 30,
       reportedTokens: 12,
@@ -63,7 +63,7 @@ describe('the size that the provider has reported', () => {
     });
   });
 
-  test('grows by what was added since and by the pending prompt, and has counted system and tools already', () => {
+  test('grows by what was added since and by the pending prompt, and has counted system and tools already (C35)', () => {
     const state = stateAfter(...conversation(500), answered(1, { id: 3, tokens: 40 }));
 
     const size = contextSize(state, { systemTokens: 100, toolTokens: 200, promptTokens: 5 });
@@ -71,7 +71,7 @@ describe('the size that the provider has reported', () => {
     expect(size).toEqual({ localTokens: 375, reportedTokens: 545, tokens: 545 });
   });
 
-  test('is forgotten by a compression', () => {
+  test('is forgotten by a compression (B20, B26)', () => {
     const summary = aMessage({ id: 3, kind: 'summary', tokens: 9, admissionId: null });
     const state = stateAfter(...conversation(500), compressionStarted(1), compressionCompleted(1, { summary }));
 

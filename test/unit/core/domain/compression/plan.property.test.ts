@@ -26,7 +26,7 @@ function forEveryPlan(check: (plan: CompressionPlan, input: PlanInput) => void):
 }
 
 describe('whatever the transcript, every plan', () => {
-  test('C1: keeps a call, its results and the rest of its batch together', () => {
+  test('C1: keeps a call, its results and the rest of its batch together (B37)', () => {
     forEveryPlan(({ head, middle, tail }) => {
       for (const part of [head, middle, tail]) {
         const results = part.flatMap(({ toolCallId }) => toolCallId ?? []);
@@ -123,7 +123,7 @@ describe('the rungs of one transcript', () => {
   });
 });
 
-test('however often a session is compressed, its earlier summary is updated and never stacked', () => {
+test('however often a session is compressed, its earlier summary is updated and never stacked (B14)', () => {
   const life = fc.array(fc.array(aTurn, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 });
   fc.assert(
     fc.property(

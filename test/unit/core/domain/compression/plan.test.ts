@@ -42,7 +42,7 @@ describe('the wide rung', () => {
     expect(wide).toEqual({ rung: 'wide', head: [1], middle: [2, 3, 4, 5, 6], tail: [7, 8, 9], boundTokens: 600 });
   });
 
-  test('protects the last messages only as far as they fit half of the trigger', () => {
+  test('protects the last messages only as far as they fit half of the trigger (B2, B7)', () => {
     expect(plans('u10 a100 u300 a300 u100 a50 u50', { protectLastN: 6 })[0]?.tail).toEqual([4, 5, 6, 7]);
     expect(plans('u10 a100 u300 a301 u100 a50 u50', { protectLastN: 6 })[0]?.tail).toEqual([5, 6, 7]);
   });
@@ -107,7 +107,7 @@ describe('the narrow rung', () => {
 describe('the rung inside a turn', () => {
   const longTurn = 'u10 a10 u100 c100 t300 c100 t300 c50 t200 c50 t100';
 
-  test('cuts a turn that alone is too big at the border of a step, and keeps its prompt word for word', () => {
+  test('cuts a turn that alone is too big at the border of a step, and keeps its prompt word for word (B47)', () => {
     const inside = plans(longTurn).find(({ rung }) => rung === 'inside');
 
     expect(inside).toEqual({
@@ -139,12 +139,12 @@ describe('the rung inside a turn', () => {
 });
 
 describe('the head', () => {
-  test('takes a batch whole or not at all', () => {
+  test('takes a batch whole or not at all (B37)', () => {
     expect(plans('u10 c10 t10 a800 u10', { protectFirstN: 2 })[0]?.head).toEqual([1]);
     expect(plans('u10 c10 t10 a800 u10', { protectFirstN: 3 })[0]?.head).toEqual([1, 2, 3]);
   });
 
-  test('never holds an earlier summary, also where a batch did not fit into it', () => {
+  test('never holds an earlier summary, also where a batch did not fit into it (B46)', () => {
     expect(plans('u10 s20 a800 u10 a10 u10', { protectFirstN: 3 })[0]?.head).toEqual([1]);
   });
 

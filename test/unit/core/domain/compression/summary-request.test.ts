@@ -143,7 +143,7 @@ describe('a middle that is too large for the model that summarises', () => {
     expect(user.match(/y/g)).toHaveLength(1001); // and the one of "summary"
   });
 
-  test('never exceeds what it may have, but for labels and marks', () => {
+  test('never exceeds what it may have, but for labels and marks (B16, B44)', () => {
     const texts = fc.array(fc.string({ maxLength: 400 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(texts, fc.nat(2000), (all, maxTokens) => {

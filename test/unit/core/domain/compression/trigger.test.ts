@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { contextWindow, triggerAfterOverflow } from '../../../../../src/core/domain/compression/trigger.ts';
+import {
+  contextWindow,
+  triggerAfterOverflow,
+  windowOfModel,
+} from '../../../../../src/core/domain/compression/trigger.ts';
 import { aPolicy } from '../../../../support/memory-gateway.ts';
 
 const limits = (contextTokens: number, outputTokens: number | null = null) => ({ contextTokens, outputTokens });
@@ -84,5 +88,20 @@ describe('after an overflow', () => {
 
   test('the trigger is never raised by it', () => {
     expect(triggerAfterOverflow(30_000, 50_000)).toBe(30_000);
+  });
+});
+
+describe('a window that the configuration could not be checked against', () => {
+  const small = { contextTokens: 131_072, outputTokens: null } as const;
+
+  test('keeps half of itself for the prompt, whatever the answer may be long (C1)', () => {
+    expect(windowOfModel(aPolicy, { ...small, source: 'learnt' }, 128_000)).toMatchObject({
+      reserveTokens: 65_536,
+      triggerTokens: 58_982,
+    });
+  });
+
+  test('is taken as it is where it was configured: the start has said what is wrong with it', () => {
+    expect(windowOfModel(aPolicy, { ...small, source: 'configured' }, 128_000).reserveTokens).toBe(128_000);
   });
 });

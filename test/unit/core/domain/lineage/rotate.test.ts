@@ -60,7 +60,7 @@ describe('a rotation', () => {
     second,
   );
 
-  test('is one event with the whole child: copies of the head, the summary, copies of the tail', () => {
+  test('is one event with the whole child: copies of the head, the summary, copies of the tail (A5, B5)', () => {
     given(...past)
       .when(command)
       .then(child)
@@ -137,7 +137,7 @@ describe('a rotation', () => {
     });
   });
 
-  test('inside a turn keeps the prompt before the later steps, behind the summary', () => {
+  test('inside a turn keeps the prompt before the later steps, behind the summary (B47)', () => {
     const { after } = given(...past, answered(2, { id: 6 }, second), answered(2, { id: 7 }, second)).when({
       ...command,
       plan: { head: [1], middle: [2, 6], tail: [5, 7] },
@@ -225,7 +225,7 @@ describe('a rotation is refused, and the transcript is what it was,', () => {
       .thenRefused({ reason: 'tip_moved' });
   });
 
-  test('when another compression is open', () => {
+  test('when another compression is open (B20)', () => {
     given(...past)
       .when({ ...command, compressionId: 'compression-9' })
       .thenRefused({ reason: 'tip_moved' });

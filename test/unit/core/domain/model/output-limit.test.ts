@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { afterOutputRefusal, outputCap, outputLimit } from '../../../../../src/core/domain/model/output-limit.ts';
+import {
+  afterOutputRefusal,
+  afterOverflow,
+  outputCap,
+  outputLimit,
+} from '../../../../../src/core/domain/model/output-limit.ts';
 
 const limits = { contextTokens: 100_000, outputTokens: 20_000, source: 'catalogue' } as const;
 
@@ -25,6 +30,14 @@ describe('the length of an answer', () => {
     expect(outputCap({ ...limits, cappedOutputTokens: 30_000 }, 1000)).toBe(30_000);
     expect(outputCap(limits, 64_000)).toBe(20_000);
     expect(outputCap(limits, null)).toBeNull();
+  });
+
+  test('is what the window leaves after an overflow, where that is less than was asked for (C1, C2)', () => {
+    const leaves = { maxOutputTokens: null, outputCeilingTokens: 3000 };
+    expect(afterOverflow({ maxOutputTokens: 7000 }, leaves)).toEqual({ maxOutputTokens: 3000 });
+    expect(afterOverflow({ maxOutputTokens: null }, leaves)).toEqual({ maxOutputTokens: 3000 });
+    expect(afterOverflow({ maxOutputTokens: 3000 }, leaves)).toBeNull();
+    expect(afterOverflow({ maxOutputTokens: 7000 }, { maxOutputTokens: null })).toBeNull();
   });
 
   test('is halved and modest after a refusal', () => {

@@ -23,7 +23,7 @@ describe('a request that failed in passing', () => {
     expect(decideRetry(many, { ...tries, attempts: 50 })).toEqual({ kind: 'retry', delayMs: 10_000 });
   });
 
-  test('waits exactly as long as the provider asks', () => {
+  test('waits exactly as long as the provider asks (D22)', () => {
     const failure = { ...passing, retryAfterMs: 7777 };
     expect(decideRetry(policy, { ...tries, failure, jitter: 0.3 })).toEqual({ kind: 'retry', delayMs: 7777 });
     expect(decideRetry(policy, { ...tries, failure: { ...passing, retryAfterMs: 0 } })).toEqual({
@@ -32,7 +32,7 @@ describe('a request that failed in passing', () => {
     });
   });
 
-  test('is given up, with the time in its failure, when the provider asks for more than the limit', () => {
+  test('is given up, with the time in its failure, when the provider asks for more than the limit (D23)', () => {
     const failure = { ...passing, retryAfterMs: 86_400_000 };
     expect(decideRetry(policy, { ...tries, failure })).toEqual({
       kind: 'give_up',

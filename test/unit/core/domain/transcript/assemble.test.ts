@@ -34,7 +34,7 @@ test('a conversation goes out as it is', () => {
   ]);
 });
 
-test('neighbours of one role stay two messages: merging is a provider’s affair', () => {
+test('neighbours of one role stay two messages: merging is a provider’s affair (B44)', () => {
   expect(requestOf([prompt('One'), prompt('Two')])).toEqual([user('One'), user('Two')]);
 });
 
@@ -50,7 +50,7 @@ describe('M1: calls and results', () => {
     ]);
   });
 
-  test('a call whose result is missing gets one that claims nothing', () => {
+  test('a call whose result is missing gets one that claims nothing (B49)', () => {
     expect(requestOf([prompt('Go'), answer('', [call('a'), call('b')]), result('a', 'of a'), prompt('Next')])).toEqual([
       user('Go'),
       assistant('', [call('a'), call('b')]),
@@ -69,7 +69,7 @@ describe('M1: calls and results', () => {
     ]);
   });
 
-  test('a result without its call does not go out', () => {
+  test('a result without its call does not go out (B40)', () => {
     expect(requestOf([prompt('Go'), result('gone', 'of what?'), answer('Hi')])).toEqual([user('Go'), assistant('Hi')]);
   });
 
@@ -94,7 +94,7 @@ describe('M1: calls and results', () => {
     ]);
   });
 
-  test('an open call does not get the result of an earlier call with its id: its outcome is unknown', () => {
+  test('an open call does not get the result of an earlier call with its id: its outcome is unknown (B38)', () => {
     const first = [answer('', [call('a')]), result('a', 'the first')];
 
     expect(requestOf([prompt('Go'), ...first, answer('', [call('a')])]).at(-1)).toEqual(
@@ -120,11 +120,11 @@ describe('M2: nothing empty goes out, and the user speaks first', () => {
     );
   });
 
-  test('a transcript that begins with the assistant gets an opening', () => {
+  test('a transcript that begins with the assistant gets an opening (B43, B47)', () => {
     expect(requestOf([answer('Hi')])).toEqual([user('[The conversation goes on.]'), assistant('Hi')]);
   });
 
-  test('even an empty transcript makes a valid request', () => {
+  test('even an empty transcript makes a valid request (C28)', () => {
     expect(requestOf([])).toEqual([user('[The conversation goes on.]')]);
   });
 });
@@ -146,7 +146,7 @@ describe('M3: arguments', () => {
 });
 
 describe('M5: a summary', () => {
-  test('is background and not somebody speaking', () => {
+  test('is background and not somebody speaking (B25)', () => {
     expect(requestOf([prompt('Go'), summary('A parser was written.'), prompt('Next')])).toEqual([
       user('Go'),
       user(
@@ -172,7 +172,7 @@ test('what a provider wants back word for word is handed back', () => {
   expect(requestOf([prompt('Go'), message, result('a', 'of a')])[1]).toEqual({ ...assistant('Yes.', [signed]), parts });
 });
 
-test('whatever is in a transcript, the request is valid', () => {
+test('whatever is in a transcript, the request is valid (B40)', () => {
   const text = fc.oneof(fc.constantFrom('', ' ', '\n'), fc.string());
   const ids = fc.constantFrom('a', 'b', 'c', 'd');
   const args = fc.oneof(fc.constantFrom('', '{}', '[]', 'null', '{"a":'), fc.string());

@@ -1,0 +1,11 @@
+import type { Message } from './message.ts';
+
+/**
+ * The messages with images or files before the newest prompt. A provider that refuses the bytes of a request refuses
+ * them in every later one too, so these are what a request can do without: what they showed was answered.
+ */
+export function olderMedia(messages: readonly Message[]): ReadonlySet<number> {
+  const newestPrompt = messages.findLastIndex(({ kind }) => kind === 'prompt');
+  const older = messages.slice(0, Math.max(0, newestPrompt));
+  return new Set(older.filter(({ parts }) => (parts ?? []).some((part) => 'mediaType' in part)).map(({ id }) => id));
+}
