@@ -1,10 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeProvider } from '../../../src/adapters/outbound/model/make-provider.ts';
 import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
+import type { WireName } from '../../../src/adapters/outbound/model/make-provider.ts';
+import { anthropicDialect } from '../../support/loopback-model/anthropic-dialect.ts';
 import { textAnswer } from '../../support/loopback-model/answers.ts';
 import { assertValidChatRequest } from '../../support/loopback-model/assert-valid-chat-request.ts';
+import { streamed } from '../../support/loopback-model/dialect.ts';
 import { LoopbackModel } from '../../support/loopback-model/loopback-model.ts';
-import type { Answer } from '../../support/loopback-model/loopback-model.ts';
+import type { Answer, RecordedRequest } from '../../support/loopback-model/loopback-model.ts';
 import { MemoryGateway } from '../../support/memory-gateway.ts';
 
 /*
@@ -25,9 +28,39 @@ const beforeTheFinish = [
   call(0, { function: { arguments: '"a"}' } }),
   begun(1, 'c2', '{}'),
 ].join('');
-const whole = Buffer.from(`${beforeTheFinish}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
-/** From here on the server has said that its answer is complete. */
-const finishedAt = Buffer.byteLength(beforeTheFinish);
+const anthropicFrames = anthropicDialect.frames({
+  text: 'I write – é.',
+  calls: [
+    { id: 'c1', name: 'scripted__write', arguments: { path: 'a' } },
+    { id: 'c2', name: 'scripted__write', arguments: {} },
+  ],
+});
+
+interface Server {
+  readonly wire: WireName;
+  /** The answer up to where the server says that it is complete, and the rest. */
+  readonly beforeTheFinish: string;
+  readonly finish: string;
+  readonly fine: Answer;
+  readonly assertValid: (request: RecordedRequest) => void;
+}
+
+const servers: readonly Server[] = [
+  {
+    wire: 'openai-compatible',
+    beforeTheFinish,
+    finish: `${chunk({}, 'tool_calls')}data: [DONE]\n\n`,
+    fine: textAnswer('Fine.'),
+    assertValid: ({ body }) => assertValidChatRequest(body?.messages ?? []),
+  },
+  {
+    wire: 'anthropic',
+    beforeTheFinish: anthropicFrames.slice(0, -2).join(''),
+    finish: anthropicFrames.slice(-2).join(''),
+    fine: streamed(anthropicDialect.frames({ text: 'Fine.' })),
+    assertValid: ({ rawBody }) => expect(anthropicDialect.faults(JSON.parse(rawBody))).toEqual([]),
+  },
+];
 
 const breaks: Readonly<Record<string, (bytes: Uint8Array) => Answer>> = {
   'the connection breaks': (bytes) => async (each) => {
@@ -41,29 +74,29 @@ const breaks: Readonly<Record<string, (bytes: Uint8Array) => Answer>> = {
   },
 };
 
-describe.each(Object.keys(breaks))('an answer with two calls in which %s', (how) => {
+const everyBreak = servers.flatMap((server) => Object.entries(breaks).map(([how, cut]) => ({ server, how, cut })));
+
+describe.each(everyBreak)('an answer with two calls from $server.wire in which $how', ({ server, cut }) => {
   test(
     'after any of its bytes: no tool runs from it, and the next request is valid',
     { timeout: 120_000 },
     async () => {
-      const model = await LoopbackModel.start({ answer: textAnswer('Fine.') });
-      const provider = makeProvider('openai-compatible', {
-        baseUrl: model.url,
-        apiKey: 'key',
-        newCallId: () => 'made-up',
-      });
+      const model = await LoopbackModel.start({ answer: server.fine });
+      const provider = makeProvider(server.wire, { baseUrl: model.url, apiKey: 'key', newCallId: () => 'made-up' });
       onTestFinished(async () => {
         provider.close();
         await model.close();
       });
       const tools = new ScriptedTools({ write: () => ({ kind: 'answered', text: 'written', isError: false }) });
       const gateway = await MemoryGateway.started({ provider, tools });
+      const whole = Buffer.from(server.beforeTheFinish + server.finish);
+      const finishedAt = Buffer.byteLength(server.beforeTheFinish);
 
       for (let bytes = 0; bytes <= whole.length; bytes += 1) {
         const callsBefore = tools.calls.length;
-        const requestsBefore = model.chats.length;
+        const requestsBefore = model.requests.length;
         const sessionId = await gateway.create({ toolsets: ['scripted.write'] });
-        model.enqueue(breaks[how]?.(whole.subarray(0, bytes)) ?? textAnswer('never'));
+        model.enqueue(cut(whole.subarray(0, bytes)));
 
         const broken = await gateway.turn(sessionId, 'a');
         const next = await gateway.turn(sessionId, 'b');
@@ -75,9 +108,9 @@ describe.each(Object.keys(breaks))('an answer with two calls in which %s', (how)
         else expect([[], ['c1', 'c2']], at).toContainEqual(ran);
         expect(broken.outcome, at).toBe(ran.length === 0 ? 'failed' : 'completed');
         expect(next.outcome, at).toBe('completed');
-        const sent = model.chats.slice(requestsBefore);
+        const sent = model.requests.slice(requestsBefore);
         expect(sent, at).toHaveLength(ran.length === 0 ? 2 : 3);
-        for (const { messages } of sent) assertValidChatRequest(messages);
+        for (const request of sent) server.assertValid(request);
       }
 
       expect(tools.calls.slice(-2).map(({ callId, arguments: given }) => [callId, given])).toEqual([
