@@ -22,6 +22,7 @@ import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
 import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
+import { makeWindowLog } from './log-windows.ts';
 import { makeNumbering } from './numbering.ts';
 import { patientReads } from './patient-reads.ts';
 import { makeReadSnapshot } from './read-snapshot.ts';
@@ -135,6 +136,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     onBug,
   });
   sessions.onCommit(makeTransitionLog(logger));
+  sessions.onCommit(makeWindowLog({ ...deps, catalog, logger }));
   // Before the runner: an answer is heard before the stop that comes with a later commit.
   sessions.onCommit(approvals.observe);
   sessions.onCommit(runner.observe);
