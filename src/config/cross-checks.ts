@@ -224,7 +224,7 @@ function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): rea
 }
 
 /** The tools that the gateway has by itself. */
-const builtInTools = ['builtin', 'builtin.time'];
+const builtInTools = ['builtin', 'builtin.search_history', 'builtin.time'];
 
 /** An entry of a toolset names a server that is configured, or one of its tools. */
 function checkTools({ toolsets, mcp_servers: servers }: Config): readonly CrossProblem[] {

@@ -305,7 +305,7 @@ describe('toolsets', () => {
 
   test.each([
     ['flies', 'did you mean `files`?'],
-    ['web.fetch', 'known: files, builtin, builtin.time'],
+    ['web.fetch', 'known: files, builtin, builtin.search_history, builtin.time'],
     ['builtin.tine', 'did you mean `builtin`?'],
   ])('name only servers that are configured: %s', (entry, hint) => {
     expect(problems(`toolsets: { all: [${entry}] }\nmcp_servers: { files: { command: x } }`)).toEqual([

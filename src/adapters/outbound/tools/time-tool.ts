@@ -1,20 +1,10 @@
 import type { Clock } from '../../../core/ports/clock.ts';
-import type { ToolDescriptor, ToolOutcome } from '../../../core/ports/tool-host.ts';
+import type { ToolOutcome } from '../../../core/ports/tool-host.ts';
+import { builtinServer } from './builtin-tool.ts';
+import type { BuiltinTool } from './builtin-tool.ts';
 
-/** The name by which selections and descriptors know the tools that need no server. */
-export const builtinServer = 'builtin';
-
-export interface BuiltinTool {
-  readonly descriptor: ToolDescriptor;
-  run(args: Readonly<Record<string, unknown>>): ToolOutcome;
-}
-
-/** The tools that the gateway has by itself. Their names have no `__` in them, so they never meet a server's tool. */
-export function makeBuiltinTools(clock: Clock): readonly BuiltinTool[] {
-  return [makeTimeTool(clock)];
-}
-
-function makeTimeTool(clock: Clock): BuiltinTool {
+/** A model has no clock. */
+export function makeTimeTool(clock: Clock): BuiltinTool {
   return {
     descriptor: {
       name: 'time',
