@@ -44,6 +44,11 @@ export function readSeconds(text: string): number {
   return value;
 }
 
+export function readGeneration(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Not the number of an execution generation.');
+  return Number(text);
+}
+
 export function readCount(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Not a whole number greater than 0.');
   return Number(text);

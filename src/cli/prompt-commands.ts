@@ -2,8 +2,16 @@ import { Option } from 'commander';
 import { exitCodes } from '../config/exit-codes.ts';
 import { contextOf, defineRemote, type Definer } from './define-command.ts';
 import type { CompressOptions } from './commands/compress.ts';
+import type { SteerInput } from './commands/steer.ts';
 import { CliFailure } from './failure.ts';
-import { readCount, readSeconds, reconnectOption, type RemoteOptions, type WaitOptions } from './options.ts';
+import {
+  readCount,
+  readGeneration,
+  readSeconds,
+  reconnectOption,
+  type RemoteOptions,
+  type WaitOptions,
+} from './options.ts';
 
 /** The commands about prompts: send them, follow them, decide about them. */
 export function addPromptCommands({ program, io, ended }: Definer): void {
@@ -106,6 +114,30 @@ export function addPromptCommands({ program, io, ended }: Definer): void {
     const { runInterrupt } = await import('./commands/interrupt.ts');
     ended(await runInterrupt(await contextOf(io, options), session));
   });
+
+  defineRemote(program, {
+    usage: 'steer <session> <text>',
+    summary: 'say something to the running turn',
+    description:
+      'Says something to the running turn of a session: the model hears it with its next step. The text `-` is read from stdin.',
+    examples: ["holdfast steer 0197… 'Leave the tests alone.'", "holdfast steer 0197… 'And then?' --if-over queue"],
+  })
+    .addOption(
+      new Option('--generation <n>', 'the execution generation of the turn (default: the one that runs)').argParser(
+        readGeneration,
+      ),
+    )
+    .addOption(
+      new Option('--if-over <what>', 'what becomes of it if the turn ends first (default: cancel)').choices([
+        'cancel',
+        'queue',
+      ]),
+    )
+    .option('--input-id <id>', 'your own id for it; with the same text it is said once, however often it is sent')
+    .action(async (session: string, text: string, options: RemoteOptions & Omit<SteerInput, 'session' | 'text'>) => {
+      const { runSteer } = await import('./commands/steer.ts');
+      ended(await runSteer(await contextOf(io, options), { session, text, ...options }));
+    });
 
   defineRemote(program, {
     usage: 'compress <session>',

@@ -39,7 +39,7 @@ export const adaptersModule = new ContainerModule(({ bind }) => {
   );
 
   bind(tokens.toolHost).toResolvedValue(
-    ({ config, environment }, clock, logger) =>
+    ({ config, environment }, clock, queries, logger) =>
       new McpToolHost({
         servers: mcpServers(config, environment),
         inheritedEnv: {
@@ -48,9 +48,10 @@ export const adaptersModule = new ContainerModule(({ bind }) => {
         },
         clientVersion: readVersion(),
         clock,
+        queries,
         logger,
       }),
-    [tokens.configuration, tokens.clock, tokens.logger],
+    [tokens.configuration, tokens.clock, tokens.queries, tokens.logger],
   );
 
   bind(tokens.catalog).toResolvedValue(

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { Secrets } from '../adapters/outbound/logging/secrets.ts';
 import { configuredSecrets } from './configured-secrets.ts';
 import type { Config } from '../config/schema.ts';
-import { defaultTarget, summaryTarget } from '../config/model-endpoints.ts';
+import { auxiliaryTarget, defaultTarget } from '../config/model-endpoints.ts';
 import { fallbacksOf } from '../config/model-settings.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
 import { makeCreateSession } from '../core/use-cases/create-session.ts';
@@ -68,7 +68,10 @@ export const coreModule = new ContainerModule(({ bind }) => {
         mask: instance.mask,
         summaryDeadlineMs: 1000 * config.compression.summary_timeout_seconds,
         policy: compressionPolicy(config),
-        summaryTarget: summaryTarget(config),
+        summaryTarget: auxiliaryTarget(config, 'compression'),
+        titles: config.auxiliary.title_generation.enabled
+          ? { target: auxiliaryTarget(config, 'title_generation') }
+          : null,
         defaultTarget: defaultTarget(config),
         maxOutputTokens: config.model.max_output_tokens,
         limits: { maxQueuedPerSession: config.gateway.max_queued_per_session, maxLostStarts },

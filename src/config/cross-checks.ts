@@ -1,5 +1,6 @@
 import type { KeyPath } from './config-keys.ts';
-import { addressOf } from './model-endpoints.ts';
+import { addressOf, auxiliaryTasks } from './model-endpoints.ts';
+import type { AuxiliaryTask } from './model-endpoints.ts';
 import { nearestName } from './nearest-name.ts';
 import { builtInProviders } from './sections/model.ts';
 import type { Config } from './schema.ts';
@@ -17,7 +18,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkProviders(config),
     ...checkDefaultModel(config),
     ...checkFallbacks(config),
-    ...checkSummaryModel(config),
+    ...auxiliaryTasks.flatMap((task) => checkAuxiliaryModel(config, task)),
     ...checkWindow(config),
     ...checkToolsets(config),
     ...checkTools(config),
@@ -127,13 +128,12 @@ function checkDefaultModel({ model, providers }: Config): readonly CrossProblem[
   return problems;
 }
 
-function checkSummaryModel({ model, auxiliary, providers }: Config): readonly CrossProblem[] {
-  const { provider, base_url: address } = auxiliary.compression;
-  const section: KeyPath = ['auxiliary', 'compression'];
+function checkAuxiliaryModel({ model, auxiliary, providers }: Config, task: AuxiliaryTask): readonly CrossProblem[] {
+  const { provider, base_url: address } = auxiliary[task];
+  const section: KeyPath = ['auxiliary', task];
   if (provider === null) {
     if (address === null) return [];
-    const message =
-      'means nothing without `auxiliary.compression.provider`; for an OpenAI-compatible server write `provider: custom`';
+    const message = `means nothing without \`auxiliary.${task}.provider\`; for an OpenAI-compatible server write \`provider: custom\``;
     return [
       {
         concerns: [
@@ -156,7 +156,7 @@ function checkSummaryModel({ model, auxiliary, providers }: Config): readonly Cr
       message,
     });
   }
-  if (provider !== 'demo' && auxiliary.compression.model === null && provider !== model.provider) {
+  if (provider !== 'demo' && auxiliary[task].model === null && provider !== model.provider) {
     const message = "is missing: the session's model is one of another provider";
     problems.push({
       concerns: [
@@ -224,7 +224,7 @@ function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): rea
 }
 
 /** The tools that the gateway has by itself. */
-const builtInTools = ['builtin', 'builtin.time'];
+const builtInTools = ['builtin', 'builtin.search_history', 'builtin.time'];
 
 /** An entry of a toolset names a server that is configured, or one of its tools. */
 function checkTools({ toolsets, mcp_servers: servers }: Config): readonly CrossProblem[] {

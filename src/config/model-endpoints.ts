@@ -84,9 +84,13 @@ export function defaultTarget({ model, providers }: Config): DefaultTarget {
   return { provider, model: model.default ?? 'demo', baseUrl: withoutSlash(address) };
 }
 
-/** The model that writes summaries, or null for the session's own. */
-export function summaryTarget(config: Config): DefaultTarget | null {
-  const { provider, model, base_url: address } = config.auxiliary.compression;
+/** Work beside the conversation that may have a model of its own. */
+export const auxiliaryTasks = ['compression', 'title_generation'] as const;
+export type AuxiliaryTask = (typeof auxiliaryTasks)[number];
+
+/** The model that does an auxiliary task, or null for the session's own. */
+export function auxiliaryTarget(config: Config, task: AuxiliaryTask): DefaultTarget | null {
+  const { provider, model, base_url: address } = config.auxiliary[task];
   const standard = defaultTarget(config);
   if (provider === null) return model === null ? null : { ...standard, model };
   const named = config.providers[provider];
@@ -111,11 +115,12 @@ const demoEndpoint: ModelEndpoint = {
   headers: {},
 };
 
-/** The key of `custom` goes to the addresses that the operator wrote beside it: the model's and the summary model's. */
+/** The key of `custom` goes to the addresses that the operator wrote beside it: the model's and those of auxiliary tasks. */
 function customAddresses({ model, auxiliary }: Config): readonly string[] {
+  const custom = auxiliaryTasks.map((task) => auxiliary[task]).filter(({ provider }) => provider === 'custom');
   const addresses = [
-    model.provider === 'custom' || auxiliary.compression.provider === 'custom' ? model.base_url : null,
-    auxiliary.compression.provider === 'custom' ? auxiliary.compression.base_url : null,
+    model.provider === 'custom' || custom.length > 0 ? model.base_url : null,
+    ...custom.map((task) => task.base_url),
   ];
   return [...new Set(addresses.map(withoutSlash).filter((address) => address !== null))];
 }

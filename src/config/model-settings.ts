@@ -1,4 +1,4 @@
-import { addressOf, defaultTarget } from './model-endpoints.ts';
+import { addressOf, auxiliaryTasks, defaultTarget } from './model-endpoints.ts';
 import type { DefaultTarget } from './model-endpoints.ts';
 import type { Config } from './schema.ts';
 
@@ -44,15 +44,16 @@ export function fallbacksOf(config: Config, provider: string, model: string): re
 /** Every model that the configuration names, the default one first. */
 export function namedModels(config: Config): readonly DefaultTarget[] {
   const standard = defaultTarget(config);
-  const { provider: summaryProvider, model: summaryModel } = config.auxiliary.compression;
   const named = Object.entries(config.providers).flatMap(([provider, { models, fallbacks }]) => [
     ...Object.keys(models).map((model) => ({ provider, model })),
     ...fallbacks,
     ...Object.values(models).flatMap((entry) => entry.fallbacks),
   ]);
-  const summary =
-    summaryModel === null ? [] : [{ provider: summaryProvider ?? standard.provider, model: summaryModel }];
-  const all = [...config.model.fallbacks, ...named, ...summary].map(({ provider, model }) =>
+  const auxiliary = auxiliaryTasks.flatMap((task) => {
+    const { provider, model } = config.auxiliary[task];
+    return model === null ? [] : [{ provider: provider ?? standard.provider, model }];
+  });
+  const all = [...config.model.fallbacks, ...named, ...auxiliary].map(({ provider, model }) =>
     targetOf(config, provider, model),
   );
   return [standard, ...all].filter((each, index, list) => list.findIndex((other) => isSame(other, each)) === index);

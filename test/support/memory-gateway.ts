@@ -128,6 +128,7 @@ export class MemoryGateway {
       approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
       summaryTarget: null,
       summaryDeadlineMs: 120_000,
+      titles: null,
       mask: (text) => text,
       onUnknown: 'hold',
       defaultTarget,

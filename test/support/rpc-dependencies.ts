@@ -20,7 +20,10 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
       queries: core.queries,
       maskSecrets: (text) => text.replaceAll('hunter2!', '…'),
     }),
-    readPrompt: async (_sessionId, admissionId) => core.store.payload(admissionId)?.payload.text,
+    readPrompt: async (sessionId, admissionId) => {
+      const admission = await core.ledger.findAdmission(sessionId, { admissionId });
+      return admission === null ? undefined : core.store.payload(admissionId)?.payload.text;
+    },
     readSnapshot: core.gateway.readSnapshot,
     byHand: core.gateway.byHand,
     readGatewayStatus: core.gateway.status,

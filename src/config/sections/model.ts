@@ -123,28 +123,27 @@ export const providersSection = z
   .default({})
   .describe('More providers, by name. A session may choose one of them.');
 
+const auxiliaryModel = {
+  provider: z.string().nullable().default(null).describe("Its provider. Default: the session's own."),
+  model: z.string().min(1).nullable().default(null).describe("Its model. Default: the session's own."),
+  base_url: baseUrl.nullable().default(null).describe('The address of `provider: custom`. Default: `model.base_url`.'),
+};
+
 export const auxiliarySection = z
   .strictObject({
-    compression: z
-      .strictObject({
-        provider: z.string().nullable().default(null).describe("Its provider. Default: the session's own."),
-        model: z.string().min(1).nullable().default(null).describe("Its model. Default: the session's own."),
-        base_url: baseUrl
-          .nullable()
-          .default(null)
-          .describe('The address of `provider: custom`. Default: `model.base_url`.'),
-      })
-      .prefault({})
-      .describe('The model that writes summaries.'),
+    compression: z.strictObject(auxiliaryModel).prefault({}).describe('The model that writes summaries.'),
     title_generation: z
       .strictObject({
         enabled: z
           .boolean()
-          .default(true)
-          .describe('Whether a session without a title gets one after its first answer.'),
+          .default(false)
+          .describe(
+            'Whether a session without a title gets one after its first answer. Costs one short request for each session.',
+          ),
+        ...auxiliaryModel,
       })
       .prefault({})
-      .describe('Titles for sessions.'),
+      .describe('The model that gives titles to sessions.'),
   })
   .prefault({})
   .describe('Models for work beside the conversation.');

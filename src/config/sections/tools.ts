@@ -38,8 +38,8 @@ export const toolsetsSection = z
   .record(name, z.array(z.string().min(1)))
   .default({})
   .describe(
-    'Groups of tools. An entry is `server` (all its tools), `server.tool`, or `builtin.time`. A session keeps what its ' +
-      'toolsets stood for when it was made.',
+    'Groups of tools. An entry is `server` (all its tools), `server.tool`, `builtin.time` or `builtin.search_history`. A session ' +
+      'keeps what its toolsets stood for when it was made.',
   );
 
 export const mcpServersSection = z

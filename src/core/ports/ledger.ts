@@ -27,8 +27,8 @@ export interface Ledger {
   /** The decider's whole state, or null where no session has this id. Takes the session's own id only. */
   load(sessionId: string): Promise<SessionState | null>;
 
-  /** The session to which a transcript belongs; any id of a lineage works. */
-  sessionOf(transcriptId: string): Promise<string | null>;
+  /** The session to which a transcript belongs, and whose it is; any id of a lineage works. */
+  sessionOf(transcriptId: string): Promise<OwnedSession | null>;
 
   /** The session that a principal created with this request id. */
   findCreated(key: { readonly principalId: string; readonly requestId: string }): Promise<CreatedSession | null>;
@@ -109,6 +109,11 @@ export type AppendResult =
   | { readonly kind: 'duplicate'; readonly admissions: readonly Admission[] }
   /** The principal has already created a session with this request id. */
   | { readonly kind: 'request_taken'; readonly created: CreatedSession };
+
+export interface OwnedSession {
+  readonly sessionId: string;
+  readonly principalId: string;
+}
 
 export interface CreatedSession {
   readonly sessionId: string;

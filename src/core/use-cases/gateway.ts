@@ -31,6 +31,8 @@ import type { RecoveryReport } from './recovery.ts';
 import type { ReadSnapshot } from './resume-session.ts';
 import { Scheduler } from './scheduler.ts';
 import type { FatalCause } from './session-actor.ts';
+import { TitleDesk } from './title-desk.ts';
+import type { TitleDependencies } from './title-desk.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { SessionRegistryDependencies } from './session-registry.ts';
 import type { Sessions } from './sessions.ts';
@@ -57,7 +59,8 @@ export interface GatewayDependencies
       | 'approvalRules'
       | 'fallbacksOf'
     >,
-    Pick<CompressorDependencies, 'ids' | 'summaryTarget' | 'summaryDeadlineMs' | 'mask'> {
+    Pick<CompressorDependencies, 'ids' | 'summaryTarget' | 'summaryDeadlineMs' | 'mask'>,
+    Pick<TitleDependencies, 'titles'> {
   readonly logger: Logger;
   readonly queries: SessionQueries;
   readonly ownership: Ownership;
@@ -141,7 +144,9 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   sessions.onCommit(approvals.observe);
   sessions.onCommit(runner.observe);
   const holds = new HoldTimer({ sessions, clock });
+  const titles = new TitleDesk({ ...deps, sessions });
   sessions.onCommit(consider);
+  sessions.onCommit(titles.observe);
 
   return {
     sessions,
@@ -195,6 +200,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   async function drain(drainMs: number, hurry: AbortSignal): Promise<void> {
     phase = 'draining';
     scheduler.stop();
+    const titled = titles.stop();
     const waited = new AbortController();
     const abort = (): void => {
       waited.abort();
@@ -208,6 +214,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       await Promise.all([runner.interruptAll('shutdown'), byHand.interruptAll('shutdown')]);
       await Promise.race([idle(), clock.sleep(interruptEveryMs)]);
     }
+    // An abort ends a request soon; a title that is just being stored may finish. Neither holds up a stop.
+    if (titles.isRunning) await Promise.race([titled, clock.sleep(interruptEveryMs)]);
   }
 
   function isRunning(): boolean {
@@ -234,6 +242,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     sessions.halt();
     runner.abortAll();
     byHand.abortAll();
+    void titles.stop();
     deps.onFatal(cause);
   }
 

@@ -26,9 +26,13 @@ export class SessionRegistry implements Sessions {
     return this.#actor(sessionId).state();
   }
 
-  async idOf(anyId: string): Promise<string | null> {
-    if (this.#actors.get(anyId)?.loaded) return anyId;
-    return this.#deps.ledger.sessionOf(anyId);
+  async idOf(anyId: string, principalId?: string): Promise<string | null> {
+    const loaded = this.#actors.get(anyId)?.loaded;
+    const owned = loaded
+      ? { sessionId: anyId, principalId: loaded.profile.principalId }
+      : await this.#deps.ledger.sessionOf(anyId);
+    if (owned === null || (principalId !== undefined && principalId !== owned.principalId)) return null;
+    return owned.sessionId;
   }
 
   /** From now on nothing is decided in any session: the process must end. */

@@ -21,8 +21,11 @@ export interface Sessions {
   /** The session's committed state, loaded when need be; null where there is none. */
   state(sessionId: string): Promise<SessionState | null>;
 
-  /** The id of the session to which any transcript of its lineage belongs (P8), or null. */
-  idOf(anyId: string): Promise<string | null>;
+  /**
+   * The id of the session to which any transcript of its lineage belongs (P8), or null. With a principal only a session of
+   * that principal is found.
+   */
+  idOf(anyId: string, principalId?: string): Promise<string | null>;
 }
 
 /** Is told of every commit, synchronously and before anybody is answered. */

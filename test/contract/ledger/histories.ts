@@ -78,7 +78,9 @@ async function expectTranscript({ ledger }: OpenedLedger, session: TestSession):
   const transcripts = session.events.flatMap((event) =>
     event.type === 'compression.completed' ? event.childTranscript : [],
   );
-  for (const id of [session.sessionId, ...transcripts]) expect(await ledger.sessionOf(id)).toBe(session.sessionId);
+  for (const id of [session.sessionId, ...transcripts]) {
+    expect(await ledger.sessionOf(id)).toEqual({ sessionId: session.sessionId, principalId: 'local' });
+  }
 }
 
 async function expectAdmissions({ ledger, queries }: OpenedLedger, session: TestSession): Promise<void> {

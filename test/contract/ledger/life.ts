@@ -146,7 +146,7 @@ export function describeLife(makeHarness: MakeLedgerHarness): void {
       const { ledger, queries } = harness;
       expect(await ledger.load('session-1')).toEqual(session.state);
       expect(session.state).toMatchObject({ messages: [], profile: { title: null, systemPrompt: null } });
-      expect(await ledger.sessionOf('session-1-child-1')).toBe('session-1');
+      expect(await ledger.sessionOf('session-1-child-1')).toMatchObject({ sessionId: 'session-1' });
       expect(await ledger.findCreated({ principalId: 'local', requestId: 'create-session-1' })).not.toBeNull();
       for (const inputId of ['a', 'b'] as const) {
         const admission = await ledger.findAdmission('session-1', { inputId, principalId: 'local' });

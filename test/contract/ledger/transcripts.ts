@@ -175,12 +175,8 @@ export function describeTranscripts(makeHarness: MakeLedgerHarness): void {
       const { ledger } = await harness.reopen();
 
       const ids = ['session-1', 'child-1', 'child-2', 'no such transcript'];
-      expect(await Promise.all(ids.map((id) => ledger.sessionOf(id)))).toEqual([
-        'session-1',
-        'session-1',
-        'session-1',
-        null,
-      ]);
+      const owned = { sessionId: 'session-1', principalId: 'local' };
+      expect(await Promise.all(ids.map((id) => ledger.sessionOf(id)))).toEqual([owned, owned, owned, null]);
       expect(await ledger.load('child-2')).toBeNull();
     });
   });

@@ -155,6 +155,7 @@ export class GatewayProcess implements Asker {
       },
       summaryTarget: settings.auxiliaryModel ? { provider: 'custom', model: 'auxiliary', baseUrl: null } : null,
       summaryDeadlineMs: 45_000,
+      titles: null,
       mask: (text) => text,
       maxOutputTokens: null,
       maxSteps: settings.maxSteps,

@@ -57,7 +57,7 @@ export class SimulatedLedger implements Ledger {
   load: Ledger['load'] = (sessionId) => this.#read(`load ${sessionId}`, () => this.#disk.durable.load(sessionId));
 
   sessionOf: Ledger['sessionOf'] = (transcriptId) =>
-    this.#read(`session of ${transcriptId}`, () => this.#disk.durable.transcript(transcriptId)?.sessionId ?? null);
+    this.#read(`session of ${transcriptId}`, () => this.#disk.durable.ownedSession(transcriptId));
 
   findCreated: Ledger['findCreated'] = (key) =>
     this.#read(`find created ${key.requestId}`, () => this.#disk.durable.findCreated(key));

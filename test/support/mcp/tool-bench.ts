@@ -1,3 +1,5 @@
+import { MemoryQueries } from '../../../src/adapters/outbound/memory/memory-queries.ts';
+import { MemoryStore } from '../../../src/adapters/outbound/memory/memory-store.ts';
 import { join } from 'node:path';
 import { RecordingLogger } from '../../../src/adapters/outbound/memory/recording-logger.ts';
 import { SystemClock } from '../../../src/adapters/outbound/system/system-clock.ts';
@@ -46,7 +48,14 @@ export class ToolBench {
 
   host(servers: readonly McpServerOptions[], clock: Clock = new SystemClock()): McpToolHost {
     const inheritedEnv = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-    const host = new McpToolHost({ servers, inheritedEnv, clientVersion: '0.0.0', clock, logger: this.logger });
+    const host = new McpToolHost({
+      servers,
+      inheritedEnv,
+      clientVersion: '0.0.0',
+      clock,
+      queries: new MemoryQueries(new MemoryStore('store-1')),
+      logger: this.logger,
+    });
     this.#hosts.push(host);
     return host;
   }

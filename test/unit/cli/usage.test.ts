@@ -44,8 +44,12 @@ describe('--help', () => {
     'respond',
     'resolve',
     'interrupt',
+    'steer',
     'sessions',
     'show',
+    'lineage',
+    'search',
+    'export',
     'wait',
     'demo',
   ];

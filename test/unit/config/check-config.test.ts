@@ -243,6 +243,13 @@ describe('a provider', () => {
     ]);
   });
 
+  test('for titles obeys the same rules', () => {
+    expect(problems('auxiliary: { title_generation: { enabled: true, base_url: "http://h/v1" } }')).toEqual([
+      'config.yaml:1:59: auxiliary.title_generation.base_url: means nothing without `auxiliary.title_generation.provider`; for an OpenAI-compatible server write `provider: custom`',
+    ]);
+    expect(problems('auxiliary: { title_generation: { provider: nobody, model: m } }')).toHaveLength(1);
+  });
+
   test('for summaries obeys the same rules', () => {
     expect(problems('auxiliary: { compression: { provider: custom, model: m } }')).toEqual([
       'config.yaml:1:27: auxiliary.compression.base_url: is missing: `provider: custom` needs the address of its server',
@@ -298,7 +305,7 @@ describe('toolsets', () => {
 
   test.each([
     ['flies', 'did you mean `files`?'],
-    ['web.fetch', 'known: files, builtin, builtin.time'],
+    ['web.fetch', 'known: files, builtin, builtin.search_history, builtin.time'],
     ['builtin.tine', 'did you mean `builtin`?'],
   ])('name only servers that are configured: %s', (entry, hint) => {
     expect(problems(`toolsets: { all: [${entry}] }\nmcp_servers: { files: { command: x } }`)).toEqual([

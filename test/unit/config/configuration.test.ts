@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
-import { defaultTarget, secretValues, summaryTarget } from '../../../src/config/model-endpoints.ts';
+import { auxiliaryTarget, defaultTarget, secretValues } from '../../../src/config/model-endpoints.ts';
 import { fallbacksOf, modelSettings, namedModels } from '../../../src/config/model-settings.ts';
 import { temporaryHome } from './temporary-home.ts';
 
@@ -51,7 +51,11 @@ auxiliary: { compression: { provider: local, model: small } }
       { provider: 'demo', baseUrl: null, apiKey: null },
     ]);
     expect(defaultTarget(config)).toEqual({ provider: 'custom', model: 'm', baseUrl: 'http://127.0.0.1:8000/v1' });
-    expect(summaryTarget(config)).toEqual({ provider: 'local', model: 'small', baseUrl: 'http://h/v1' });
+    expect(auxiliaryTarget(config, 'compression')).toEqual({
+      provider: 'local',
+      model: 'small',
+      baseUrl: 'http://h/v1',
+    });
     expect(secretValues(endpoints)).toEqual(['key-of-custom', 'key-of-local', 'team-secret']);
     expect(notices).toEqual([]);
   });
@@ -124,12 +128,43 @@ auxiliary: { compression: { provider: custom, model: small, base_url: http://h/v
       ['custom', 'http://h/v1'],
       ['demo', null],
     ]);
-    expect(summaryTarget(config)).toEqual({ provider: 'custom', model: 'small', baseUrl: 'http://h/v1' });
+    expect(auxiliaryTarget(config, 'compression')).toEqual({
+      provider: 'custom',
+      model: 'small',
+      baseUrl: 'http://h/v1',
+    });
+  });
+
+  test('is given to the address of titles too, and titles are made only where they are asked for', () => {
+    process.env['OPENAI_API_KEY'] = 'key-of-custom';
+    const home = homeWith(`
+model: { provider: custom, default: large, base_url: http://h/v1 }
+auxiliary: { title_generation: { enabled: true, provider: custom, model: small, base_url: http://t/v1 } }
+`);
+
+    const { config, endpoints } = readConfiguration(home);
+
+    expect(endpoints.map(({ provider, baseUrl }) => [provider, baseUrl])).toEqual([
+      ['custom', 'http://h/v1'],
+      ['custom', 'http://t/v1'],
+      ['demo', null],
+    ]);
+    expect(auxiliaryTarget(config, 'title_generation')).toEqual({
+      provider: 'custom',
+      model: 'small',
+      baseUrl: 'http://t/v1',
+    });
+    expect(readConfiguration(temporaryHome()).config.auxiliary.title_generation.enabled).toBe(false);
   });
 
   test("the summary model is the session's own where none is named", () => {
-    expect(summaryTarget(readConfiguration(temporaryHome()).config)).toBeNull();
-    expect(summaryTarget(readConfiguration(homeWith('auxiliary: { compression: { model: other } }')).config)).toEqual({
+    expect(auxiliaryTarget(readConfiguration(temporaryHome()).config, 'compression')).toBeNull();
+    expect(
+      auxiliaryTarget(
+        readConfiguration(homeWith('auxiliary: { compression: { model: other } }')).config,
+        'compression',
+      ),
+    ).toEqual({
       provider: 'demo',
       model: 'other',
       baseUrl: null,

@@ -48,17 +48,20 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
         ? failed('not_found', { what: 'session', message: 'There is no such session.' })
         : handler(resolved, call);
     try {
-      const resolving = resolveSession(parsed.data as Params); // every method's parameters are an object
+      const resolving = resolveSession(parsed.data as Params, call.principal.principalId); // every method's parameters are an object
       return await (method.order === 'arrival' ? lane.enter(resolving, start) : resolving.then(start));
     } catch (error) {
       return fault(method.name, error);
     }
   };
 
-  /** The parameters with the session's own id in place of any id of its lineage, or null where there is none. */
-  async function resolveSession(params: Params): Promise<Resolved> {
+  /**
+   * The parameters with the session's own id in place of any id of its lineage, or null where the caller has none such:
+   * somebody else's session is not told from one that doesn't exist.
+   */
+  async function resolveSession(params: Params, principalId: string): Promise<Resolved> {
     if (params.session_id === undefined) return params;
-    const sessionId = await deps.sessions.idOf(params.session_id);
+    const sessionId = await deps.sessions.idOf(params.session_id, principalId);
     return sessionId === null ? null : { ...params, session_id: sessionId };
   }
 

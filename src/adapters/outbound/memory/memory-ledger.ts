@@ -12,6 +12,7 @@ import type {
   Ledger,
   Ownership,
   StoredPayload,
+  OwnedSession,
 } from '../../../core/ports/ledger.ts';
 import type { MemoryStore } from './memory-store.ts';
 
@@ -44,9 +45,9 @@ export class MemoryLedger implements Ledger {
     return this.#store.load(sessionId);
   }
 
-  async sessionOf(transcriptId: string): Promise<string | null> {
+  async sessionOf(transcriptId: string): Promise<OwnedSession | null> {
     await nextMicrotask;
-    return this.#store.transcript(transcriptId)?.sessionId ?? null;
+    return this.#store.ownedSession(transcriptId);
   }
 
   async findCreated(key: { readonly principalId: string; readonly requestId: string }): Promise<CreatedSession | null> {

@@ -12,6 +12,7 @@ import type {
   CompressionRecord,
   CreatedSession,
   LearntWindow,
+  OwnedSession,
   Ownership,
   StoredPayload,
 } from '../../../core/ports/ledger.ts';
@@ -118,6 +119,11 @@ export class MemoryStore {
   /** Root first. */
   transcriptsOf(sessionId: string): readonly TranscriptRow[] {
     return [...this.#tables.transcripts.values()].filter((row) => row.sessionId === sessionId);
+  }
+
+  ownedSession(transcriptId: string): OwnedSession | null {
+    const state = this.#tables.states.get(this.transcript(transcriptId)?.sessionId ?? '');
+    return state === undefined ? null : { sessionId: state.sessionId, principalId: state.profile.principalId };
   }
 
   /** Every admission that a session ever had, oldest first. */

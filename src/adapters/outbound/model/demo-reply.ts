@@ -85,8 +85,10 @@ function wordsOf(count: number): string {
   return Array.from({ length: count }, (_, index) => vocabulary[index % vocabulary.length] ?? '').join(' ');
 }
 
+/** The beginning of what the user has said in the labelled exchange of a request for a title. */
 function titleOf(prompt: string): string {
-  return cut(prompt, 40) || 'Demo';
+  const said = /<user>([\s\S]*?)<\/user>/.exec(prompt)?.[1] ?? prompt;
+  return cut(said, 40) || 'Demo';
 }
 
 function userTexts({ messages }: Pick<ModelRequest, 'messages'>): readonly string[] {

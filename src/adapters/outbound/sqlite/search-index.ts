@@ -78,25 +78,30 @@ export class SearchIndex {
 
   /** Indexes what is new until `deadline`, in milliseconds of `Date.now()`. Says whether nothing is left. */
   follow(deadline: number): boolean {
-    return this.#withIndex((index) => {
-      this.#forgetDeleted(index);
-      this.#fillGaps(index);
-      while (this.#indexBatch(index)) if (Date.now() >= deadline) return false;
-      return true;
-    });
+    return this.#withIndex((index) => this.#catchUp(index, deadline));
   }
 
   search(query: SearchQuery, deadline: number): SearchPage {
     if (query.terms.phrases.length === 0) return { hits: [], next: null, behind: false };
     const scope = query.sessionId === null ? null : this.#store.numberOf(query.sessionId);
     if (scope === undefined) return { hits: [], next: null, behind: false };
-    const behind = !this.follow(deadline);
-    return { ...this.#withIndex((index) => this.#page(index, query, scope)), behind };
+    // As one piece of work: an index whose damage only the search meets is made anew, and that one is behind.
+    return this.#withIndex((index) => {
+      const behind = !this.#catchUp(index, deadline);
+      return { ...this.#page(index, query, scope), behind };
+    });
   }
 
   close(): void {
     this.#index?.close();
     this.#index = null;
+  }
+
+  #catchUp(index: Database.Database, deadline: number): boolean {
+    this.#forgetDeleted(index);
+    this.#fillGaps(index);
+    while (this.#indexBatch(index)) if (Date.now() >= deadline) return false;
+    return true;
   }
 
   #page(index: Database.Database, query: SearchQuery, scope: number | null): Omit<SearchPage, 'behind'> {

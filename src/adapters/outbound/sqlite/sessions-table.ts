@@ -4,7 +4,7 @@ import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts
 import { createdSession } from '../../../core/domain/session/evolve.ts';
 import type { Hold, SessionProfile, UsageAnchor } from '../../../core/domain/session/state.ts';
 import type { SessionChanges } from '../../../core/domain/session/update.ts';
-import type { CreatedSession } from '../../../core/ports/ledger.ts';
+import type { CreatedSession, OwnedSession } from '../../../core/ports/ledger.ts';
 import { headColumns, headFromRow, headTables, profileColumns, profileFromRow, profileToRow } from './session-row.ts';
 import type { HeadRow, ProfileRow, SessionHead } from './session-row.ts';
 
@@ -16,7 +16,7 @@ export class SessionsTable {
   readonly #head: Database.Statement<[string], HeadRow>;
   readonly #profile: Database.Statement<[string], ProfileRow>;
   readonly #tip: Database.Statement<[string], string>;
-  readonly #root: Database.Statement<[string], string>;
+  readonly #root: Database.Statement<[string], OwnedSession>;
   readonly #created: Database.Statement<[string, string], { readonly id: string; readonly request_digest: string }>;
   readonly #setHold: Database.Statement<[HoldFields]>;
   readonly #setGeneration: Database.Statement<[number, string]>;
@@ -50,7 +50,9 @@ export class SessionsTable {
     this.#head = db.prepare(`SELECT ${headColumns} FROM ${headTables} WHERE s.id = ? AND s.parent_session_id IS NULL`);
     this.#profile = db.prepare(`SELECT ${profileColumns} FROM sessions WHERE id = ? AND parent_session_id IS NULL`);
     this.#tip = db.prepare<[string], string>('SELECT tip_session_id FROM sessions WHERE id = ?').pluck();
-    this.#root = db.prepare<[string], string>('SELECT root_session_id FROM sessions WHERE id = ?').pluck();
+    this.#root = db.prepare(
+      'SELECT root_session_id AS sessionId, principal_id AS principalId FROM sessions WHERE id = ?',
+    );
     this.#created = db.prepare('SELECT id, request_digest FROM sessions WHERE principal_id = ? AND request_id = ?');
     this.#setHold = db.prepare(
       `UPDATE sessions SET hold_reason = @reason, hold_until = @until, hold_by = @by, hold_at = @at,
@@ -149,7 +151,7 @@ export class SessionsTable {
     return this.#tip.get(sessionId) ?? null;
   }
 
-  rootOf(transcriptId: string): string | null {
+  rootOf(transcriptId: string): OwnedSession | null {
     return this.#root.get(transcriptId) ?? null;
   }
 

@@ -9,6 +9,7 @@ import type {
   CompressionKey,
   CompressionRecord,
   CreatedSession,
+  OwnedSession,
   LearntWindow,
   Ledger,
   Ownership,
@@ -56,7 +57,7 @@ export class SqliteLedger implements Ledger {
     return this.#connections.read('load', sessionId);
   }
 
-  sessionOf(transcriptId: string): Promise<string | null> {
+  sessionOf(transcriptId: string): Promise<OwnedSession | null> {
     return this.#connections.read('sessionOf', transcriptId);
   }
 

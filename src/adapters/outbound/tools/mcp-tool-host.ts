@@ -7,7 +7,8 @@ import type {
   ToolOutcome,
   ToolServerHealth,
 } from '../../../core/ports/tool-host.ts';
-import { builtinServer, makeBuiltinTools, type BuiltinTool } from './builtin-tools.ts';
+import { builtinServer, type BuiltinTool } from './builtin-tool.ts';
+import { makeBuiltinTools } from './builtin-tools.ts';
 import type { OpenConnection } from './connection.ts';
 import type { ListedTool } from './listed-tools.ts';
 import { secretsOf, type McpServerOptions } from './mcp-server-options.ts';
@@ -15,7 +16,9 @@ import { McpServer } from './mcp-server.ts';
 import { makeSecretMask } from './secret-mask.ts';
 import { readSelection } from './selection.ts';
 import { ServerLog } from './server-log.ts';
+import type { SearchedQueries } from './search-history-tool.ts';
 import { exposedName } from './tool-names.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface McpToolHostOptions {
   readonly servers: readonly McpServerOptions[];
@@ -24,6 +27,8 @@ export interface McpToolHostOptions {
   /** Our version, which servers are told. */
   readonly clientVersion: string;
   readonly clock: Clock;
+  /** What the built-in search reads. */
+  readonly queries: SearchedQueries;
   readonly logger: Logger;
 }
 
@@ -38,7 +43,7 @@ export class McpToolHost implements ToolHost {
   constructor(options: McpToolHostOptions) {
     const names = [builtinServer, ...options.servers.map(({ name }) => name)];
     if (new Set(names).size < names.length) throw new Error(`Two tool servers have one name: ${names.join(', ')}`);
-    this.#builtin = makeBuiltinTools(options.clock);
+    this.#builtin = makeBuiltinTools(options);
     this.#logger = options.logger;
     this.#servers = new Map(options.servers.map((server) => [server.name, makeServer(server, options)]));
   }
@@ -51,13 +56,24 @@ export class McpToolHost implements ToolHost {
     return found.flat().sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  async call({ tool, arguments: args }: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
-    if (tool.server === builtinServer) {
-      const builtin = this.#builtin.find(({ descriptor }) => descriptor.serverTool === tool.serverTool);
-      return builtin?.run(args) ?? unknownTool(tool);
-    }
+  async call(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { tool, arguments: args } = request;
+    if (tool.server === builtinServer) return this.#runBuiltin(request, signal);
     const server = this.#servers.get(tool.server);
     return server === undefined ? unknownTool(tool) : server.call(tool.serverTool, args, signal);
+  }
+
+  async #runBuiltin(request: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { tool, arguments: args, sessionId } = request;
+    const builtin = this.#builtin.find(({ descriptor }) => descriptor.serverTool === tool.serverTool);
+    if (builtin === undefined) return unknownTool(tool);
+    try {
+      const outcome = await untilAborted(Promise.resolve(builtin.run(args, { sessionId })), signal);
+      return outcome === 'aborted' ? builtinBroken('aborted', 'The call was stopped.') : outcome;
+    } catch (error) {
+      this.#logger.error('a built-in tool failed', { tool: tool.name, sessionId, error });
+      return builtinBroken('unavailable', 'The tool does not work at the moment.');
+    }
   }
 
   health(): readonly ToolServerHealth[] {
@@ -109,6 +125,11 @@ function makeServer(server: McpServerOptions, options: McpToolHostOptions): McpS
 
 function describe(server: string, { name, description, parameters }: ListedTool): ToolDescriptor {
   return { name: exposedName(server, name), description, parameters, server, serverTool: name };
+}
+
+/** A built-in tool only looks, so a call of it that broke has done nothing. */
+function builtinBroken(reason: 'aborted' | 'unavailable', message: string): ToolOutcome {
+  return { kind: 'broken', reason, message, notStarted: true };
 }
 
 function unknownTool({ server, serverTool }: ToolDescriptor): ToolOutcome {

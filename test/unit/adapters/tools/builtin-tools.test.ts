@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
+import { MemoryQueries } from '../../../../src/adapters/outbound/memory/memory-queries.ts';
+import { MemoryStore } from '../../../../src/adapters/outbound/memory/memory-store.ts';
 import { silentLogger } from '../../../../src/adapters/outbound/memory/silent-logger.ts';
 import { McpToolHost } from '../../../../src/adapters/outbound/tools/mcp-tool-host.ts';
 import { aServer, aTool, call, noSignal } from '../../../support/mcp/tool-bench.ts';
@@ -10,6 +12,7 @@ const hostWith = (names: readonly string[], clock = new FakeClock('2030-07-02T22
     inheritedEnv: {},
     clientVersion: '0.0.0',
     clock,
+    queries: new MemoryQueries(new MemoryStore('store-1')),
     logger: silentLogger,
   });
 
@@ -20,7 +23,8 @@ describe('the built-in tool `time`', () => {
     const [time] = await host.list(['builtin.time'], noSignal);
 
     expect(time).toMatchObject({ name: 'time', server: 'builtin', serverTool: 'time', parameters: { type: 'object' } });
-    expect(await host.list(['builtin', 'builtin.time'], noSignal)).toEqual([time]);
+    const all = await host.list(['builtin', 'builtin.time'], noSignal);
+    expect(all.map(({ name }) => name)).toEqual(['search_history', 'time']);
     expect(await host.list([], noSignal)).toEqual([]);
   });
 
