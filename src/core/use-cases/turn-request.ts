@@ -1,20 +1,17 @@
-import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { Placeholders } from '../domain/compression/placeholders.ts';
-import { openBreaker } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { fallsBack } from '../domain/model/fallback.ts';
 import { seemsTruncated } from '../domain/model/input-truncation.ts';
-import { afterOutputRefusal, afterOverflow } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { decideRetry } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { assemble } from '../domain/transcript/assemble.ts';
-import { olderMedia } from '../domain/transcript/older-media.ts';
 import type { CompressOutcome } from './compressor.ts';
 import { requestStep } from './model-step.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
+import { RequestCures } from './request-cures.ts';
 import type { TurnContext } from './turn-context.ts';
 import type { TurnDependencies } from './turn.ts';
 
@@ -35,28 +32,25 @@ export interface TurnRequest {
 /**
  * Sends the request of one step, until there is an answer or no hope of one.
  *
- * An overflow answer is met by one compression, before anything of the step is stored; a second one ends the turn as
- * `context_exhausted`. Where the window that it states holds the request and only not the answer that was asked for, a
- * shorter answer is asked for first. A refused length of the answer is met by asking once for a shorter one. A request
- * of too many bytes is met by leaving out the images and files of older messages, then by one compression. What may pass by itself is
- * tried again as the retry policy says: nothing of a failed try is stored, so the prompt is in the transcript once
- * however often it is sent. When that is over and nobody has heard anything of the step, the next model of the fallback
- * chain is asked. Null: the turn was stopped while compressing.
+ * What a provider refuses for what it is, an overflow above all, is met by the cures, before anything of the step is
+ * stored; an overflow that is left ends the turn as `context_exhausted`. What may pass by itself is tried again as the
+ * retry policy says: nothing of a failed try is stored, so the prompt is in the transcript once however often it is sent.
+ * When that is over and nobody has heard anything of the step, the next model of the fallback chain is asked. Null: the
+ * turn was stopped while compressing.
  */
 export async function requestTurnStep(deps: TurnDependencies, request: TurnRequest): Promise<StepOutcome | null> {
   const { signal } = request;
   const heard = { anything: false };
   let { context } = request;
+  const cures = new RequestCures(deps, request.compress);
   let startedMs = deps.clock.monotonicMs();
-  let compressed = false;
-  let shorter: OutputLimit | null = null;
-  let leftOut: ReadonlySet<number> = new Set();
   let first: Failure | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const state = await stateOf(deps, request);
     const { placeholders, size } = context.outlook(state, 0, deps.clock.now());
-    const output = shorter ?? context.output(size);
+    const output = cures.shorter ?? context.output(size);
     const listener = listening(request, heard);
+    const { leftOut } = cures;
     const outcome = await requestOnce(deps, { request, context, output, state, placeholders, leftOut, listener });
     request.onUsage(outcome.usage);
     if (outcome.kind === 'answered') {
@@ -65,29 +59,10 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     }
     if (signal.aborted) return outcome;
     await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
-    const { reason } = outcome.failure;
-    if (reason === 'context_overflow' && shorter === null && size.tokens < context.window.triggerTokens) {
-      shorter = afterOverflow(output, context.output(size));
-      if (shorter !== null) continue;
-    }
-    if (reason === 'payload_too_large' && leftOut.size === 0) {
-      leftOut = olderMedia(await deps.transcripts.read(state));
-      if (leftOut.size > 0) continue;
-    }
-    if (reason === 'context_overflow' || reason === 'payload_too_large') {
-      const hopeless = (cause: Failure): Failure =>
-        reason === 'context_overflow' ? context.exhausted(size.tokens, cause) : outcome.failure;
-      if (compressed || !mayCompress(deps, state)) return { ...outcome, failure: hopeless(outcome.failure) };
-      const compression = await request.compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
-      if (compression.kind === 'abandoned') return null;
-      if (compression.kind === 'failed') return { ...outcome, failure: hopeless(compression.failure) };
-      compressed = true;
-      continue;
-    }
-    if (outcome.failure.reason === 'output_limit' && shorter === null) {
-      shorter = afterOutputRefusal(output);
-      continue;
-    }
+    const cure = await cures.find({ state, context, size, output, failure: outcome.failure });
+    if (cure === 'stopped') return null;
+    if (cure === 'again') continue;
+    if (cure !== null) return { ...outcome, failure: cure };
     const elapsedMs = deps.clock.monotonicMs() - startedMs;
     const decision = decideRetry(deps.retry, { failure: outcome.failure, attempts, elapsedMs, jitter: deps.jitter() });
     if (decision.kind === 'give_up') {
@@ -98,7 +73,7 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
       context = next;
       startedMs = deps.clock.monotonicMs();
       attempts = 0;
-      shorter = null;
+      cures.forget();
       continue;
     }
     await deps.clock.sleep(decision.delayMs, signal);
@@ -116,11 +91,6 @@ function warnOfTruncation(deps: TurnDependencies, request: TurnRequest, sentToke
     sentTokens,
     readTokens,
   });
-}
-
-/** A breaker that opened because compressions came too often lets one pass that can't wait. */
-function mayCompress(deps: TurnDependencies, state: SessionState): boolean {
-  return deps.policy.enabled && openBreaker(state.lineage, deps.clock.now()) !== 'failed';
 }
 
 /** The session's own model counts: its failure says when the next try makes sense, and the last one is told with it. */

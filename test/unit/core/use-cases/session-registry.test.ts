@@ -125,6 +125,7 @@ test('what the gateway logs of a turn says what happened and quotes nobody', asy
     'session.created',
     'admission.queued',
     'turn.started',
+    'the context window of a model',
     'turn.settled',
   ]);
   expect(JSON.stringify(gateway.logger.lines)).not.toContain('secret');
