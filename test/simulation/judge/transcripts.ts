@@ -137,7 +137,7 @@ function judgeCompression(books: Books, change: ContentChange): void {
   verdict.hold(summary.text.trim() !== '', 'P9', () => 'an empty summary was stored');
   verdict.hold(summaries.has(summary.text), 'P9', () => 'a summary was stored that no model has finished');
   const head = isActive.slice(0, at);
-  const tail = isActive.slice(at + 1);
+  const tail = withoutNextPrompt(isActive.slice(at + 1));
   const originsBefore = wasActive.map((message) => message.originId);
   const keptHead = head.every((message, index) => message.originId === originsBefore[index]);
   const newestPrompt = wasActive.findLast(({ kind }) => kind === 'prompt')?.originId;
@@ -188,4 +188,10 @@ function judgeClosing(books: Books, change: ContentChange): void {
 
 function isPromptOrNote({ kind }: Message): boolean {
   return kind === 'prompt' || kind === 'note';
+}
+
+/** A follower may be claimed in the append that ends a compression: its prompt is no part of what was compressed. */
+function withoutNextPrompt(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1);
+  return last?.kind === 'prompt' && last.originId === last.id ? messages.slice(0, -1) : messages;
 }
