@@ -27,6 +27,7 @@ const longTests = [
   'test/simulation/planted.test.ts',
   'test/e2e/clients/**/*.test.ts',
   'test/e2e/failpoints/**/*.test.ts',
+  'test/e2e/history/**/*.test.ts',
   'test/e2e/random-kills/**/*.test.ts',
   'test/e2e/storage/**/*.test.ts',
   'test/e2e/tools/**/*.test.ts',
