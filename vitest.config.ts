@@ -24,11 +24,9 @@ const project = (
 
 /** What takes long, mostly because it starts many daemons. `npm run test:long` runs it; `npm test` doesn't. */
 const longTests = [
-  'test/simulation/planted.test.ts',
   'test/e2e/clients/**/*.test.ts',
   'test/e2e/failpoints/**/*.test.ts',
   'test/e2e/history/**/*.test.ts',
-  'test/e2e/random-kills/**/*.test.ts',
   'test/e2e/storage/**/*.test.ts',
   'test/e2e/tools/**/*.test.ts',
 ];

@@ -7,5 +7,6 @@ import { plantedCore } from './planted/plant.ts';
 it.each(plantedBugs)('the planted bug $name is found within $within histories', async ({ patches, within, breaks }) => {
   const core = await plantedCore(patches);
   const { failure } = await runCampaign({ core, seed: 1, histories: within });
-  expect(breaks).toContain(failure?.run.broken?.rule);
+  const broken = failure?.run.broken;
+  expect(breaks, broken?.message).toContain(broken?.rule);
 });
