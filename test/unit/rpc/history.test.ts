@@ -415,6 +415,31 @@ describe('session.export', () => {
   });
 });
 
+describe('any id of a lineage', () => {
+  test('names the session in every call, and the answer carries the session’s own id', async () => {
+    await aCompressedSession(false);
+    const { transcripts } = await core.queries.lineage(session_id);
+    const middle = { session_id: transcripts[1]?.id };
+
+    for (const [method, params] of [
+      ['session.export', {}],
+      ['session.update', { pinned: true }],
+      ['session.history', {}],
+    ] as const)
+      expect(await peer.call(method, { ...middle, ...params })).toMatchObject({ session_id });
+    expect(await peer.call('session.content', { ...middle, message_id: 1 })).toMatchObject({ offset: 0 });
+    const fork = await peer.call('session.fork', { ...middle, message_id: 2, request_id: 'r' });
+    expect(await peer.call('session.fork', { session_id, message_id: 2, request_id: 'r' })).toMatchObject({
+      session_id: fork['session_id'],
+      created: false,
+    });
+    expect(await peer.call('session.delete', middle)).toMatchObject({ session_id });
+    expect(await peer.call('session.get', { session_id: fork['session_id'] })).toMatchObject({
+      forked_from: { session_id, message_id: 2 },
+    });
+  });
+});
+
 describe('what nobody may read', () => {
   beforeEach(() => aCompressedSession(false));
 
