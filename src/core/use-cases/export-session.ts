@@ -34,6 +34,8 @@ interface Place {
   readonly afterSeq: number;
   /** Characters of the next entry that are done. */
   readonly offset: number;
+  /** Whether that entry was part of its transcript when it was begun: its text says so, and has to stay what it was. */
+  readonly active: boolean;
   readonly begun: boolean;
 }
 
@@ -44,12 +46,12 @@ export function makeExportSession(deps: {
   return async ({ sessionId, format, cursor }) => {
     const summary = await deps.queries.findSession(sessionId);
     if (summary === null) return 'no_session';
-    const start: Place = { lastSeq: summary.lastSeq, afterSeq: 0, offset: 0, begun: false };
+    const start: Place = { lastSeq: summary.lastSeq, afterSeq: 0, offset: 0, active: false, begun: false };
     const place = cursor === null ? start : placeFrom(cursor);
     if (place === null) return 'bad_cursor';
     const form = forms[format];
     const mask = deps.maskSecrets;
-    let text = place.begun ? '' : mask(form.head(summary));
+    let text = place.begun ? '' : form.head(summary, mask);
     const { entries, more } = await deps.queries.history({
       sessionId,
       before: null,
@@ -57,14 +59,16 @@ export function makeExportSession(deps: {
       limit: pageSize,
     });
     let { afterSeq, offset } = place;
-    for (const entry of entries) {
-      if (entry.seq > place.lastSeq) break;
-      const whole = mask(form.entry(entry, afterSeq === 0));
+    for (const stored of entries) {
+      if (stored.seq > place.lastSeq) break;
+      const entry = offset === 0 ? stored : asBegun(stored, place.active);
+      const whole = form.entry(entry, afterSeq === 0, mask);
       const rest = whole.slice(offset);
       const room = Math.max(0, maxPieceCharacters - text.length);
       if (rest.length > room) {
         const piece = beginningOf(rest, room);
-        const next = cursorOf({ ...place, afterSeq, offset: offset + piece.length, begun: true });
+        const active = entry.kind === 'message' && entry.active;
+        const next = cursorOf({ ...place, afterSeq, offset: offset + piece.length, active });
         return { text: text + piece, next };
       }
       text += rest;
@@ -73,61 +77,75 @@ export function makeExportSession(deps: {
     }
     const isDone = !more || afterSeq >= place.lastSeq || (entries.at(-1)?.seq ?? Infinity) > place.lastSeq;
     if (isDone) return { text: text + form.foot, next: null };
-    return { text, next: cursorOf({ ...place, afterSeq, offset, begun: true }) };
+    return { text, next: cursorOf({ ...place, afterSeq, offset }) };
   };
 }
 
-function cursorOf({ lastSeq, afterSeq, offset }: Place): string {
-  return [lastSeq, afterSeq, offset].join('.');
+function asBegun(entry: HistoryEntry, active: boolean): HistoryEntry {
+  return entry.kind === 'message' ? { ...entry, active } : entry;
+}
+
+function cursorOf({ lastSeq, afterSeq, offset, active }: Omit<Place, 'begun'>): string {
+  return [lastSeq, afterSeq, offset, Number(active)].join('.');
 }
 
 function placeFrom(cursor: string): Place | null {
-  if (!/^\d{1,15}\.\d{1,15}\.\d{1,15}$/.test(cursor)) return null;
-  const [lastSeq = 0, afterSeq = 0, offset = 0] = cursor.split('.').map(Number);
-  return { lastSeq, afterSeq, offset, begun: true };
+  if (!/^\d{1,15}\.\d{1,15}\.\d{1,15}\.[01]$/.test(cursor)) return null;
+  const [lastSeq = 0, afterSeq = 0, offset = 0, active = 0] = cursor.split('.').map(Number);
+  return { lastSeq, afterSeq, offset, active: active === 1, begun: true };
 }
 
+type Mask = (text: string) => string;
+
 interface Form {
-  head(summary: SessionSummary): string;
-  entry(entry: HistoryEntry, isFirst: boolean): string;
+  head(summary: SessionSummary, mask: Mask): string;
+  entry(entry: HistoryEntry, isFirst: boolean, mask: Mask): string;
   readonly foot: string;
 }
 
 const json: Form = {
-  head: (summary) => `{"format":"holdfast.session.v1","session":${JSON.stringify(sessionFields(summary))},"entries":[`,
-  entry: (entry, isFirst) => `${isFirst ? '' : ','}\n${JSON.stringify(entryFields(entry))}`,
+  head: (summary, mask) =>
+    `{"format":"holdfast.session.v1","session":${masked(sessionFields(summary), mask)},"entries":[`,
+  entry: (entry, isFirst, mask) => `${isFirst ? '' : ','}\n${masked(entryFields(entry), mask)}`,
   foot: '\n]}\n',
 };
 
+/** Text by text, before they are JSON: what is taken out of JSON itself may take half of an escape with it. */
+function masked(fields: object, mask: Mask): string {
+  return JSON.stringify(fields, (_key, value: unknown) => (typeof value === 'string' ? mask(value) : value));
+}
+
 const markdown: Form = {
-  head: (summary) => {
+  head: (summary, mask) => {
     const { profile, sessionId } = summary;
     const facts = [
       `Session \`${sessionId}\``,
       `begun ${profile.startedAt}`,
       `model ${profile.provider}/${profile.model}`,
     ];
-    return `# ${oneLine(profile.title ?? 'Untitled session')}\n\n${facts.join(', ')}.\n`;
+    return mask(`# ${oneLine(profile.title ?? 'Untitled session')}\n\n${facts.join(', ')}.\n`);
   },
-  entry: (entry) => {
-    switch (entry.kind) {
-      case 'message':
-        return messageSection(entry.message, entry.active ? '' : ', no longer in the transcript');
-      case 'prompt': {
-        const outcome = entry.admission.outcome ?? entry.admission.status;
-        return section(`user (${outcome}, never sent)`, entry.at, entry.payload?.text ?? '');
-      }
-      case 'compression': {
-        const { tokensBefore, tokensAfter } = entry.compression;
-        const line = `*Compressed here, from ${String(tokensBefore)} to ${String(tokensAfter)} tokens.*`;
-        return `\n---\n\n${line}\n${messageSection(entry.summary, '')}\n---\n`;
-      }
-    }
-  },
+  entry: (entry, _isFirst, mask) => mask(markdownEntry(entry)),
   foot: '',
 };
 
 const forms: Readonly<Record<ExportFormat, Form>> = { json, markdown };
+
+function markdownEntry(entry: HistoryEntry): string {
+  switch (entry.kind) {
+    case 'message':
+      return messageSection(entry.message, entry.active ? '' : ', no longer in the transcript');
+    case 'prompt': {
+      const outcome = entry.admission.outcome ?? entry.admission.status;
+      return section(`user (${outcome}, never sent)`, entry.at, entry.payload?.text ?? '');
+    }
+    case 'compression': {
+      const { tokensBefore, tokensAfter } = entry.compression;
+      const line = `*Compressed here, from ${String(tokensBefore)} to ${String(tokensAfter)} tokens.*`;
+      return `\n---\n\n${line}\n${messageSection(entry.summary, '')}\n---\n`;
+    }
+  }
+}
 
 function messageSection(message: Message, remark: string): string {
   const title = `${message.kind === 'prompt' ? 'user' : message.kind}${message.partial ? ' (unfinished)' : ''}${remark}`;

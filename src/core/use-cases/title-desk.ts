@@ -17,7 +17,7 @@ import type { SessionQueries } from '../ports/session-queries.ts';
 import { requestStep } from './model-step.ts';
 import type { CommitListener, Sessions } from './sessions.ts';
 
-export interface TitleSettings {
+interface TitleSettings {
   /** Null: the session's own model. */
   readonly target: ModelTarget | null;
 }

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedModel, textAnswer, toolAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
+import { Secrets } from '../../../src/adapters/outbound/logging/secrets.ts';
+import { makeExportSession } from '../../../src/core/use-cases/export-session.ts';
 import { aToolCall } from '../../support/builders.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
 import { MemoryGateway } from '../../support/memory-gateway.ts';
@@ -147,10 +149,13 @@ describe.each([
     expect(transcripts).toHaveLength(inPlace ? 1 : 3);
   });
 
-  test('is a page of nothing behind its end', async () => {
-    const { newer_cursor } = await pageOf({});
+  test('is a page of nothing behind its end, from which everything is older', async () => {
+    const { entries, newer_cursor } = await pageOf({});
 
-    expect(await pageOf({ after: newer_cursor })).toMatchObject({ entries: [], newer_cursor, at_end: true });
+    const behind = await pageOf({ after: newer_cursor });
+
+    expect(behind).toMatchObject({ entries: [], newer_cursor, at_end: true });
+    expect((await pageOf({ before: behind.older_cursor })).entries).toEqual(entries);
   });
 });
 
@@ -361,6 +366,45 @@ describe('session.export', () => {
     if (format === 'json') expect((JSON.parse(text) as { entries: unknown[] }).entries).toHaveLength(6);
   });
 
+  test('as JSON stays JSON where something that looks like a secret stands before a quotation mark', async () => {
+    core = await MemoryGateway.started();
+    const secrets = new Secrets();
+    const exportSession = makeExportSession({ queries: core.queries, maskSecrets: (text) => secrets.mask(text) });
+    peer = FakePeer.connect(rpcDependencies(core, { exportSession }));
+    session_id = await core.create();
+    await core.turn(session_id, 'a', '<a href="https://example.org/?token=abc123def">here</a>\\');
+
+    const { entries } = JSON.parse(await exported({ format: 'json' })) as { entries: { text: string }[] };
+
+    expect(entries[0]?.text).toBe('<a href="https://example.org/?token=[redacted]">here</a>\\');
+  });
+
+  test.each(['json', 'markdown'])('goes on with a message that was compressed away meanwhile (%s)', async (format) => {
+    const model = new ScriptedModel(() => textAnswer('Fine.'));
+    core = await MemoryGateway.started({
+      model,
+      policy: { inPlace: true, protectFirstN: 0 },
+      window: { contextTokens: 10_000_000 },
+    });
+    peer = FakePeer.connect(rpcDependencies(core));
+    session_id = await core.create();
+    const long = Array.from({ length: 200_000 }, (_, n) => n).join(' ');
+    for (const name of ['a', 'b', 'c', 'd']) await core.turn(session_id, name, name === 'a' ? long : name);
+    const first = await peer.call('session.export', { session_id, format });
+    await peer.call('session.compress', { session_id });
+    expect((await core.texts(session_id)).join()).not.toContain('199999');
+
+    let text = first['text'] as string;
+    for (let cursor = first['next_cursor']; cursor !== null;) {
+      const piece = await peer.call('session.export', { session_id, format, cursor });
+      text += piece['text'] as string;
+      cursor = piece['next_cursor'];
+    }
+
+    expect(text).toContain(long);
+    if (format === 'json') expect((JSON.parse(text) as { entries: unknown[] }).entries).toHaveLength(8);
+  });
+
   test.each([
     ['a format that is none', { format: 'pdf' }, 'format'],
     ['a cursor that is none', { cursor: 'x' }, 'cursor'],
@@ -368,6 +412,31 @@ describe('session.export', () => {
     await aCompressedSession(false);
 
     expect(await refusalOf('session.export', params)).toMatchObject({ reason: 'invalid_params', fields: [{ path }] });
+  });
+});
+
+describe('any id of a lineage', () => {
+  test('names the session in every call, and the answer carries the session’s own id', async () => {
+    await aCompressedSession(false);
+    const { transcripts } = await core.queries.lineage(session_id);
+    const middle = { session_id: transcripts[1]?.id };
+
+    for (const [method, params] of [
+      ['session.export', {}],
+      ['session.update', { pinned: true }],
+      ['session.history', {}],
+    ] as const)
+      expect(await peer.call(method, { ...middle, ...params })).toMatchObject({ session_id });
+    expect(await peer.call('session.content', { ...middle, message_id: 1 })).toMatchObject({ offset: 0 });
+    const fork = await peer.call('session.fork', { ...middle, message_id: 2, request_id: 'r' });
+    expect(await peer.call('session.fork', { session_id, message_id: 2, request_id: 'r' })).toMatchObject({
+      session_id: fork['session_id'],
+      created: false,
+    });
+    expect(await peer.call('session.delete', middle)).toMatchObject({ session_id });
+    expect(await peer.call('session.get', { session_id: fork['session_id'] })).toMatchObject({
+      forked_from: { session_id, message_id: 2 },
+    });
   });
 });
 

@@ -37,12 +37,13 @@ export function makeHistoryHandlers(deps: RpcDependencies): HistoryHandlers {
       const isForward = range.after !== null;
       const entries = thatFit(page.entries.map(entryToWire), isForward);
       const more = page.more || entries.length < page.entries.length;
-      const first = entries[0]?.seq ?? range.before ?? 0;
+      // Behind the end there is nothing, and everything is older.
+      const first = entries[0]?.seq ?? (range.after === null ? null : range.after + 1);
       const hasOlder = isForward ? range.after !== 0 : more;
       return result({
         session_id,
         entries,
-        older_cursor: hasOlder && entries.length > 0 ? String(first) : null,
+        older_cursor: hasOlder && first !== null ? String(first) : null,
         newer_cursor: String(entries.at(-1)?.seq ?? range.after ?? Math.max(0, (range.before ?? 1) - 1)),
         at_end: isForward ? !more : range.before === null,
       });
