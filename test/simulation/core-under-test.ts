@@ -4,6 +4,8 @@ import { MemoryQueries } from '../../src/adapters/outbound/memory/memory-queries
 import { MemoryStore } from '../../src/adapters/outbound/memory/memory-store.ts';
 import { StorageError } from '../../src/core/ports/ledger.ts';
 import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
+import { makeEditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
+import { makeForkSession } from '../../src/core/use-cases/fork-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import { makeRespondApproval } from '../../src/core/use-cases/respond-approval.ts';
 import { makeSteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
@@ -16,6 +18,8 @@ export interface CoreUnderTest {
   readonly makeCreateSession: typeof makeCreateSession;
   readonly makeSubmitPrompt: typeof makeSubmitPrompt;
   readonly makeSteerPrompt: typeof makeSteerPrompt;
+  readonly makeEditPrompt: typeof makeEditPrompt;
+  readonly makeForkSession: typeof makeForkSession;
   readonly makeRespondApproval: typeof makeRespondApproval;
   readonly makeSubscribe: typeof makeSubscribe;
   readonly StorageError: typeof StorageError;
@@ -30,6 +34,8 @@ export const realCore: CoreUnderTest = {
   makeCreateSession,
   makeSubmitPrompt,
   makeSteerPrompt,
+  makeEditPrompt,
+  makeForkSession,
   makeRespondApproval,
   makeSubscribe,
   StorageError,

@@ -80,7 +80,7 @@ export class CompressionDesk {
   /** Null: there is no such session. */
   async preview(request: Pick<ByHandRequest, 'sessionId' | 'keepLast'>): Promise<ByHandPreview | null> {
     const state = await this.#deps.sessions.state(request.sessionId);
-    if (state === null) return null;
+    if (state === null || state.deletedAt !== null) return null;
     const prepared = await this.#prepare(state, request.keepLast, new AbortController().signal);
     return { size: prepared.size, window: prepared.window, plans: this.#plans(state, prepared) };
   }
@@ -127,7 +127,9 @@ export class CompressionDesk {
     if (known !== null) return this.#known(sessionId, known, requestDigest);
 
     const state = await sessions.state(sessionId);
-    if (state === null) return answered({ kind: 'refused', refusal: { reason: 'not_found', what: 'session' } });
+    if (state === null || state.deletedAt !== null) {
+      return answered({ kind: 'refused', refusal: { reason: 'not_found', what: 'session' } });
+    }
     const controller = new AbortController();
     const prepared = await this.#prepare(state, keepLast, controller.signal);
     const isFree = occupant(state) === undefined && state.lineage.open === null;

@@ -1,3 +1,4 @@
+import type { SessionEvent } from '../domain/session/events.ts';
 import type { ForkOrigin, SessionState } from '../domain/session/state.ts';
 import type { Message, MessageMeta } from '../domain/transcript/message.ts';
 import { forkedTranscript, transcriptAfter } from '../domain/transcript/replay.ts';
@@ -79,7 +80,7 @@ export function makeForkSession(deps: {
           transcript = transcriptAfter(transcript, event);
           if (transcript.some(({ id }) => id === messageId)) following = [];
         } else if (event.type === 'message.appended' && following.length < maxFollowing) following.push(event.message);
-        else return forkedTranscript(transcript, following, messageId);
+        else return withoutHidden(forkedTranscript(transcript, following, messageId), event);
       }
       const last = events.at(-1);
       if (last === undefined || events.length < pageSize) break;
@@ -87,6 +88,11 @@ export function makeForkSession(deps: {
     }
     return following === null ? null : forkedTranscript(transcript, following, messageId);
   }
+}
+
+/** What leaves its transcript in the append that ends its turn never belonged to it: a paste too large would brick the fork. */
+function withoutHidden(messages: readonly MessageMeta[], next: SessionEvent): readonly MessageMeta[] {
+  return next.type === 'turn.settled' ? messages.filter(({ id }) => !next.hidden.includes(id)) : messages;
 }
 
 function profileOf(

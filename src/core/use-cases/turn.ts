@@ -15,8 +15,8 @@ import { failureOf } from '../domain/model/failure.ts';
 import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
-import { waitingSteers } from '../domain/session/state.ts';
-import type { SessionState } from '../domain/session/state.ts';
+import { addressOf, waitingSteers } from '../domain/session/state.ts';
+import type { ModelAddress, SessionState } from '../domain/session/state.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -94,13 +94,15 @@ export async function runTurn(
   const tools = await readTools(deps, state, progress.lookup);
   const context = makeTurnContext(deps, state, tools);
   const fallbacks = deps.fallbacksOf(context.target).map((target) => makeTurnContext(deps, state, tools, target));
-  const turn = new Turn(deps, { sessionId: state.sessionId, head, context, fallbacks, signal, progress });
+  const model = addressOf(state.profile);
+  const turn = new Turn(deps, { sessionId: state.sessionId, head, model, context, fallbacks, signal, progress });
   await turn.run();
 }
 
 interface TurnParts {
   readonly sessionId: string;
   readonly head: Admission;
+  readonly model: ModelAddress;
   readonly context: TurnContext;
   readonly fallbacks: readonly TurnContext[];
   readonly signal: AbortSignal;
@@ -122,6 +124,8 @@ class Turn {
   readonly #deps: TurnDependencies;
   readonly #sessionId: string;
   readonly #head: Admission;
+  /** The session's own, when the turn was got ready. */
+  readonly #model: ModelAddress;
   readonly #signal: AbortSignal;
   readonly #progress: TurnProgress;
   /** The model that answers at present, and those that are left to be asked when it can't. */
@@ -137,6 +141,7 @@ class Turn {
     this.#deps = deps;
     this.#sessionId = parts.sessionId;
     this.#head = parts.head;
+    this.#model = parts.model;
     this.#context = parts.context;
     this.#fallbacks = parts.fallbacks;
     this.#signal = parts.signal;
@@ -161,8 +166,10 @@ class Turn {
   }
 
   async #claim(prompt: MessageDraft | null): Promise<boolean> {
-    const { admissionId } = this.#head;
-    const sent = await this.#deps.sessions.send(this.#sessionId, { kind: 'claim', admissionId, prompt });
+    const { admissionId, payloadDigest } = this.#head;
+    const preparedFor = { payloadDigest, model: this.#model };
+    const command = { kind: 'claim', admissionId, prompt, preparedFor } as const;
+    const sent = await this.#deps.sessions.send(this.#sessionId, command);
     if (sent.kind !== 'done') return false;
     this.#generation = sent.reply.executionGeneration;
     this.#progress.claimed(this.#generation);

@@ -2,14 +2,19 @@ import type { Command } from '../history/commands.ts';
 import type { JudgedReader } from '../judge/stream-judge.ts';
 import type { AdmissionRow } from '../judge/rows.ts';
 import { Connection } from './connection.ts';
+import { changesOfPlace, editRequest, forkRequest, moveRequest, updateRequest } from './life-requests.ts';
+import { promptOf } from './prompt-of.ts';
+import { labelOf } from './request-label.ts';
 import type { FrontDesk, Listener, Request } from './front-desk.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import type { Site } from './site.ts';
 
 type ClientCommand = Extract<Command, { client: number }>;
 /** The commands that become a request about a session whose id is known. */
-type SessionCommand = Exclude<ClientCommand, { do: 'create' | 'submit' | 'steer' | 'disconnect' | 'status' }>;
-type SubmitRequest = Request & { do: 'submit' | 'steer' };
+type SessionCommand = Exclude<
+  ClientCommand,
+  { do: 'create' | 'submit' | 'steer' | 'move' | 'delete' | 'disconnect' | 'status' }
+>;
 
 /**
  * Somebody who uses the gateway over up to two connections: submits, asks again when an answer was lost, listens from
@@ -23,8 +28,8 @@ export class Client {
   readonly #connections = new Map<number, Connection>();
   /** By session id. A later subscription replaces an earlier one. */
   readonly #readers = new Map<string, { readonly reader: JudgedReader; subscription: number }>();
-  /** Submits without an answer, which are to be sent again. */
-  readonly #unanswered = new Map<string, SubmitRequest>();
+  /** Requests without an answer, which are to be sent again. */
+  readonly #unanswered = new Map<string, Request>();
 
   constructor(site: Site, desk: FrontDesk, index: number) {
     this.#site = site;
@@ -51,15 +56,19 @@ export class Client {
     }
     const sessionId = this.#sessionIdOf(command.session);
     if (command.do === 'create' || sessionId === null) {
+      if (command.session >= this.#site.settings.sessions) return; // a fork that nobody has made
       this.#ask(connection, this.#createRequest(command.session, command.do === 'create' ? command.variant : 0));
       return;
     }
     if (command.do === 'submit') this.#submit(command, sessionId);
     else if (command.do === 'steer') this.#steer(command, sessionId);
+    else if (command.do === 'delete') this.#delete(command, sessionId);
+    else if (command.do === 'move') this.#move(command, sessionId);
     else {
       const request = this.#requestOf(command, sessionId);
       if (request === null) return;
-      this.#ask(connection, request);
+      if (command.do === 'edit' || command.do === 'fork') this.#askUntilAnswered(connection, request);
+      else this.#ask(connection, request);
       if ('twice' in command && command.twice) this.#ask(1 - connection, request);
     }
   }
@@ -102,15 +111,13 @@ export class Client {
 
   #submit(command: ClientCommand & { do: 'submit' }, sessionId: string): void {
     const { key, variant, connection, twice, byTip, vanishes } = command;
-    const { promptCharacters } = this.#site.settings;
-    const characters = promptCharacters[key % promptCharacters.length] ?? 20;
-    const text = `Prompt ${key} by ${this.principalId}${variant === 0 ? '' : ', changed'}.${' more'.repeat(characters / 5)}`;
+    const name = `Prompt ${key} by ${this.principalId}`;
+    const text = promptOf(this.#site.settings, name, key, variant === 0 ? '' : 'changed');
     const to = this.#to(sessionId);
     const address = byTip ? (this.#site.view.session(sessionId)?.tipId ?? sessionId) : sessionId;
-    const request: SubmitRequest = { do: 'submit', ...to, address, inputId: `k${key}`, text };
-    const name = `${sessionId}/${request.inputId}/${variant}`;
-    if (!vanishes) this.#unanswered.set(name, request);
-    this.#ask(connection, request, () => this.#unanswered.delete(name));
+    const request: Request = { do: 'submit', ...to, address, inputId: `k${key}`, text };
+    if (vanishes) this.#ask(connection, request);
+    else this.#askUntilAnswered(connection, request);
     if (twice) this.#ask(1 - connection, request);
     if (vanishes) this.#connections.get(connection)?.close();
   }
@@ -126,11 +133,39 @@ export class Client {
     const executionGeneration = (this.#site.view.session(sessionId)?.executionGeneration ?? 0) + offset;
     const text = `Steer ${key} by ${this.principalId}.`;
     const to = this.#to(sessionId);
-    const request: SubmitRequest = { do: 'steer', ...to, inputId: `s${key}`, text, executionGeneration, ifOver };
-    const name = `${sessionId}/${request.inputId}/${executionGeneration}/${ifOver}`;
+    const request: Request = { do: 'steer', ...to, inputId: `s${key}`, text, executionGeneration, ifOver };
+    this.#askUntilAnswered(connection, request);
+    if (twice) this.#ask(1 - connection, request);
+  }
+
+  /** Somebody who tidies up waits until everything has ended. */
+  #delete(command: ClientCommand & { do: 'delete' }, sessionId: string, patience = command.patience): void {
+    const isOpen = [...this.#site.view.admissions(sessionId).values()].some(({ status }) => status !== 'terminal');
+    if (isOpen && patience > 0) {
+      this.#site.world.add(null, `${this.name} waits to delete`, () => this.#delete(command, sessionId, patience - 1));
+      return;
+    }
+    const request: Request = { do: 'delete', ...this.#to(sessionId) };
+    this.#askUntilAnswered(0, request);
+    if (command.twice) this.#ask(1, request);
+  }
+
+  #move(command: ClientCommand & { do: 'move' }, sessionId: string): void {
+    const to = this.#to(sessionId);
+    if (command.times > 1) {
+      for (const request of changesOfPlace(this.#site, to, command.times)) this.#ask(0, request);
+      return;
+    }
+    const request = moveRequest(this.#site, to, command);
+    this.#ask(0, request);
+    if (command.twice) this.#ask(1, request);
+  }
+
+  /** Sends a request, and sends it again after each break until it has an answer. */
+  #askUntilAnswered(connection: number, request: Request): void {
+    const name = JSON.stringify(request);
     this.#unanswered.set(name, request);
     this.#ask(connection, request, () => this.#unanswered.delete(name));
-    if (twice) this.#ask(1 - connection, request);
   }
 
   #retryAt(process: GatewayProcess): void {
@@ -168,6 +203,20 @@ export class Client {
       case 'compress': {
         const focus = command.variant === 0 ? null : 'something else';
         return { do: 'compress', ...to, requestId: `compress-${command.key}`, focus };
+      }
+      case 'edit':
+        return editRequest(this.#site, to, command);
+      case 'update':
+        return updateRequest(this.#site, to, command);
+      case 'fork':
+        return forkRequest(this.#site, to, command);
+      case 'history':
+        return { do: 'history', ...to, forward: command.forward, limit: command.limit };
+      case 'lineage':
+        return { do: 'lineage', ...to };
+      case 'search': {
+        const { key, everywhere, limit } = command;
+        return { do: 'search', ...to, words: ['prompt', String(key)], everywhere, limit };
       }
       case 'hold': {
         const { seconds = null } = command;
@@ -252,6 +301,9 @@ export class Client {
       snapshot: (seq) => {
         if (isNewest()) own.reader.moveTo(seq);
       },
+      gone: () => {
+        if (isNewest()) this.#readers.delete(sessionId);
+      },
       gap: () => {
         this.#site.coverage.add('answer', 'subscription: gap');
         if (isNewest()) this.follow(sessionId, connection);
@@ -277,36 +329,8 @@ export class Client {
 
   /** The session's id, once any client has been told of it. */
   #sessionIdOf(session: number): string | null {
-    return this.#site.judge.clients.createdBy('local', `create-${session}`);
-  }
-}
-
-function labelOf(request: Request): string {
-  switch (request.do) {
-    case 'submit':
-      return `submit ${request.inputId} to ${request.address}${request.text.includes('changed') ? ', changed' : ''}`;
-    case 'steer':
-      return `steer ${request.inputId} to ${request.address} generation ${request.executionGeneration}`;
-    case 'create':
-      return `create ${request.requestId}, variant ${request.variant}`;
-    case 'cancel':
-    case 'receipt':
-      return `${request.do} ${request.inputId} of ${request.address}`;
-    case 'interrupt':
-      return `interrupt ${request.address} generation ${request.executionGeneration}`;
-    case 'resolve':
-      return `${request.action} ${request.admissionId} generation ${request.executionGeneration}`;
-    case 'respond':
-      return `${request.answer} ${request.approvalId} of ${request.address}`;
-    case 'compress':
-      return `compress ${request.address} as ${request.requestId}`;
-    case 'subscribe':
-      return `subscribe ${request.address} after ${request.afterSeq}`;
-    case 'hold':
-    case 'release':
-    case 'resume':
-      return `${request.do} ${request.address}`;
-    case 'status':
-      return 'status';
+    const { sessions } = this.#site.settings;
+    const requestId = session < sessions ? `create-${session}` : `fork-${session - sessions}`;
+    return this.#site.judge.clients.createdBy('local', requestId);
   }
 }

@@ -6,11 +6,14 @@ import type { ApprovalResponse } from '../../../src/core/use-cases/respond-appro
 import type { EventSink } from '../../../src/core/use-cases/subscribe.ts';
 import type { Asked } from '../judge/calls.ts';
 import type { JudgedStream, StreamedEvent } from '../judge/stream-judge.ts';
+import type { Place, PromptKey } from '../judge/queue-judge.ts';
 import type { Connection } from './connection.ts';
 import type { Services } from './gateway-process.ts';
+import { serveLife } from './life-desk.ts';
+import type { UpdateChanges } from './life-desk.ts';
 import type { Site } from './site.ts';
 
-interface To {
+export interface To {
   readonly principalId: string;
   /** Any id of the session's lineage. */
   readonly address: string;
@@ -44,6 +47,19 @@ export type Request =
     } & To)
   | ({ readonly do: 'respond'; readonly approvalId: string; readonly answer: 'approve' | 'deny' } & To)
   | ({ readonly do: 'compress'; readonly requestId: string; readonly focus: string | null } & To)
+  | ({ readonly do: 'edit'; readonly revision: number | null; readonly text: string } & PromptKey & To)
+  | ({ readonly do: 'move'; readonly revision: number | null; readonly to: Place } & PromptKey & To)
+  | ({ readonly do: 'update'; readonly changes: UpdateChanges; readonly revision: number | null } & To)
+  | ({ readonly do: 'delete' } & To)
+  | ({ readonly do: 'lineage' } & To)
+  | ({ readonly do: 'fork'; readonly requestId: string; readonly messageId: number } & To)
+  | ({ readonly do: 'history'; readonly forward: boolean; readonly limit: number } & To)
+  | ({
+      readonly do: 'search';
+      readonly words: readonly string[];
+      readonly everywhere: boolean;
+      readonly limit: number;
+    } & To)
   | ({ readonly do: 'hold'; readonly until: string | null } & To)
   | ({ readonly do: 'release' } & To)
   | ({ readonly do: 'subscribe'; readonly afterSeq: number; readonly listener: Listener } & To)
@@ -55,6 +71,8 @@ export interface Listener {
   event(event: StreamedEvent): void;
   snapshot(seq: number): void;
   gap(): void;
+  /** The session was deleted. */
+  gone(): void;
 }
 
 /** The gateway's side of the connections: hands requests to the core and answers, as the RPC adapter does. */
@@ -87,9 +105,8 @@ export class FrontDesk {
     answered: (kind: string) => void,
   ): Promise<void> {
     const { process } = connection;
-    const { coverage } = this.#site;
     const { clients } = this.#site.judge;
-    const say = (sent: Sent<unknown>): void => {
+    const say = (sent: Answered): void => {
       this.#count(request.do, sent);
       answered(sent.kind);
       connection.push(`${request.do} ${describe(sent)}`, () => undefined);
@@ -135,7 +152,7 @@ export class FrontDesk {
           inputId,
           payload: { text, parts: null },
         });
-        clients.submitted(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.submitted(process, asked, sent);
         say(sent);
         return;
       }
@@ -144,7 +161,7 @@ export class FrontDesk {
         const payload = { text, parts: null };
         const input = { sessionId, principalId, inputId, payload, executionGeneration, ifOver };
         const sent: Sent<Receipt> = await services.steerPrompt(input);
-        clients.submitted(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.submitted(process, asked, sent);
         say(sent);
         return;
       }
@@ -152,21 +169,21 @@ export class FrontDesk {
         const { principalId, inputId, revision } = asked;
         const key = { principalId, inputId };
         const sent = await sessions.send(sessionId, { kind: 'cancel', key, revision, known: undefined });
-        clients.cancelled(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.cancelled(process, asked, sent);
         say(sent);
         return;
       }
       case 'receipt': {
         const key = { principalId: asked.principalId, inputId: asked.inputId };
         const sent = await sessions.send(sessionId, { kind: 'receipt', key, known: undefined });
-        clients.receiptGiven(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.receiptGiven(process, asked, sent);
         say(sent);
         return;
       }
       case 'interrupt': {
         const { executionGeneration, principalId: by } = asked;
         const sent = await sessions.send(sessionId, { kind: 'interrupt', executionGeneration, by });
-        clients.interrupted(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.interrupted(process, asked, sent);
         say(sent);
         return;
       }
@@ -182,14 +199,14 @@ export class FrontDesk {
           retryAdmissionId,
           known: undefined,
         });
-        clients.resolved(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.resolved(process, asked, sent);
         say(sent);
         return;
       }
       case 'respond': {
         const { approvalId, answer, principalId: by } = asked;
         const sent: Sent<ApprovalResponse> = await services.respondApproval({ sessionId, approvalId, answer, by });
-        clients.responded(process, asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.responded(process, asked, sent);
         say(sent);
         return;
       }
@@ -197,29 +214,35 @@ export class FrontDesk {
         const { principalId, requestId, focus } = asked;
         const request = { sessionId, principalId, requestId, focus, keepLast: null };
         const outcome = await services.gateway.byHand.compress(request);
-        clients.compressed(process, asked, outcome);
-        coverage.add('answer', `compress: ${outcome.kind}`);
-        if (outcome.kind === 'refused') coverage.add('refusal', outcome.refusal.reason);
-        answered(outcome.kind);
-        connection.push(`compress ${outcome.kind}`, () => undefined);
+        if (!clients.explains(process, asked, outcome)) clients.compressed(process, asked, outcome);
+        say(outcome);
         return;
       }
       case 'hold': {
         const hold = { reason: 'a client', until: asked.until, by: asked.principalId };
         const sent = await sessions.send(sessionId, { kind: 'hold', hold });
-        clients.revised(asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.revised(asked, sent);
         say(sent);
         return;
       }
       case 'release': {
         const sent = await sessions.send(sessionId, { kind: 'release', by: asked.principalId, until: null });
-        clients.revised(asked, sent);
+        if (!clients.explains(process, asked, sent)) clients.revised(asked, sent);
         say(sent);
         return;
       }
-      case 'subscribe':
-        this.#subscribe(connection, services, asked, asked.afterSeq);
+      case 'edit':
+      case 'move':
+      case 'update':
+      case 'delete':
+      case 'fork':
+      case 'history':
+      case 'lineage':
+      case 'search':
+        say(await serveLife({ clients, process, services }, asked));
         return;
+      case 'subscribe':
+        return this.#subscribe(connection, services, asked, asked.afterSeq);
       case 'resume':
         return this.#resume(connection, services, asked);
     }
@@ -228,23 +251,39 @@ export class FrontDesk {
   async #resume(
     connection: Connection,
     services: Services,
-    asked: Asked & { readonly listener: Listener },
+    asked: Asked & { readonly do: string; readonly listener: Listener },
   ): Promise<void> {
     const limit = this.#site.settings.messageLimit;
     const { sessionId, listener } = asked;
     const snapshot = await services.gateway.readSnapshot({ sessionId, messageLimit: limit, before: null });
     this.#site.judge.clients.snapshot(connection.process, { ...asked, limit }, snapshot);
+    if (snapshot === null) connection.push(`${sessionId} is gone`, () => listener.gone());
     if (snapshot === null || !connection.open) return;
     const { seq } = snapshot.state;
     connection.push(`snapshot of ${sessionId} at ${seq}`, () => listener.snapshot(seq));
-    this.#subscribe(connection, services, asked, seq);
+    await this.#subscribe(connection, services, asked, seq);
   }
 
-  #subscribe(connection: Connection, services: Services, to: To & { listener: Listener }, afterSeq: number): void {
+  /** The place is taken in the order of the calls, and filled when it is known that there is something to hear. */
+  async #subscribe(
+    connection: Connection,
+    services: Services,
+    to: Asked & { readonly do: string; readonly listener: Listener },
+    afterSeq: number,
+  ): Promise<void> {
     if (!connection.open) return;
     const { sessionId } = to;
     const own = this.#subscriptions.get(connection) ?? this.#keep(connection);
     own.get(sessionId)?.close();
+    const place = { close: () => undefined };
+    own.set(sessionId, place);
+    const state = await services.gateway.sessions.state(sessionId);
+    if (!connection.open || own.get(sessionId) !== place) return;
+    if (state === null || state.deletedAt !== null) {
+      this.#site.judge.clients.explains(connection.process, to, { kind: 'not_found' });
+      connection.push(`${sessionId} is gone`, () => to.listener.gone());
+      return;
+    }
     const stream = this.#site.judge.stream(sessionId, afterSeq);
     own.set(sessionId, services.subscribe({ sessionId, afterSeq, sink: this.#sink(connection, to, stream) }));
   }
@@ -283,14 +322,21 @@ export class FrontDesk {
     };
   }
 
-  #count(command: string, sent: Sent<unknown>): void {
+  #count(command: string, sent: Answered): void {
     const { coverage } = this.#site;
     coverage.add('answer', `${command}: ${sent.kind}`);
-    if (sent.kind === 'refused') coverage.add('refusal', sent.refusal.reason);
+    if (sent.refusal === undefined) return;
+    coverage.add('refusal', sent.refusal.reason);
+    coverage.add('answer', `${command}: refused: ${sent.refusal.reason}`);
   }
 }
 
-function describe(sent: Sent<unknown>): string {
-  if (sent.kind === 'refused') return `refused: ${sent.refusal.reason}`;
-  return sent.kind === 'done' ? 'done' : `unavailable${sent.outcomeUnknown ? ', outcome unknown' : ''}`;
+/** An answer, whatever it is to. */
+export interface Answered {
+  readonly kind: string;
+  readonly refusal?: { readonly reason: string };
+}
+
+function describe({ kind, refusal }: Answered): string {
+  return refusal === undefined ? kind : `${kind}: ${refusal.reason}`;
 }

@@ -5,6 +5,11 @@ import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
 import type { SteerPrompt } from '../../../src/core/use-cases/steer-prompt.ts';
+import type { EditPrompt } from '../../../src/core/use-cases/edit-prompt.ts';
+import type { ForkSession } from '../../../src/core/use-cases/fork-session.ts';
+import type { SessionQueries } from '../../../src/core/ports/session-queries.ts';
+import type { Sessions } from '../../../src/core/use-cases/sessions.ts';
+import type { Command } from '../../../src/core/domain/session/commands.ts';
 import type { SubmitPrompt } from '../../../src/core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../../../src/core/use-cases/subscribe.ts';
 import type { Failpoints } from '../../../src/core/ports/failpoints.ts';
@@ -17,6 +22,7 @@ import { SimulatedLedger } from '../ports/simulated-ledger.ts';
 import type { LedgerObserver } from '../ports/simulated-ledger.ts';
 import { simulatedQueries } from '../ports/simulated-queries.ts';
 import type { Asker } from '../ports/model-server.ts';
+import { isSmall } from '../ports/model-scripts.ts';
 import type { Site } from './site.ts';
 
 const approvalPolicies: Readonly<Record<Settings['approvals'], ServerApprovals>> = {
@@ -34,7 +40,10 @@ export interface Services {
   readonly createSession: CreateSession;
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
+  readonly editPrompt: EditPrompt;
+  readonly forkSession: ForkSession;
   readonly respondApproval: RespondApproval;
+  readonly queries: SessionQueries;
   readonly subscribe: Subscribe;
 }
 
@@ -139,8 +148,8 @@ export class GatewayProcess implements Asker {
       logger: this.#logger,
       provider: server.providerFor(this),
       catalog: {
-        limits: () => ({
-          contextTokens: settings.windowTokens,
+        limits: ({ model }) => ({
+          contextTokens: Math.floor(settings.windowTokens * (isSmall(model) ? settings.smallShare : 1)),
           outputTokens: settings.outputTokens,
           source: settings.windowIsKnown ? 'configured' : 'default',
         }),
@@ -186,7 +195,10 @@ export class GatewayProcess implements Asker {
       }),
       submitPrompt: core.makeSubmitPrompt({ ...dependencies, sessions }),
       steerPrompt: core.makeSteerPrompt({ ...dependencies, sessions }),
+      editPrompt: core.makeEditPrompt({ sessions, digest }),
+      forkSession: core.makeForkSession({ ...dependencies, sessions: withModelsOfTheirOwn(sessions) }),
       respondApproval: core.makeRespondApproval({ sessions, queries }),
+      queries,
       subscribe: core.makeSubscribe({ hub, queries, onError: () => undefined, pageSize: settings.pageSize }),
     };
   }
@@ -230,4 +242,18 @@ export class GatewayProcess implements Asker {
     this.#site.coverage.add('fatal', how);
     this.#site.world.add(this, `exits: ${how}`, () => this.#site.end(this));
   }
+}
+
+/** A fork takes its origin's model; here it gets one of its own, so that a server knows whose request it has. */
+function withModelsOfTheirOwn(sessions: Sessions): Sessions {
+  return {
+    ...sessions,
+    state: (sessionId) => sessions.state(sessionId),
+    idOf: (anyId) => sessions.idOf(anyId),
+    send: (sessionId, command) => {
+      if (command.kind !== 'create') return sessions.send(sessionId, command);
+      const { profile } = command as Command<'create'>; // its kind says so
+      return sessions.send(sessionId, { ...command, profile: { ...profile, model: `model-of-${sessionId}` } });
+    },
+  };
 }

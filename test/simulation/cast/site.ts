@@ -40,7 +40,11 @@ export class Site {
     this.clock = new SimulatedClock(world);
     this.disk = new Disk(core, { durable: (write) => this.#durable(write) });
     this.view = viewOf(this.disk.tables);
-    this.judge = new Judge(this.view, { ...settings, toolTokens }, () => world.steps);
+    this.judge = new Judge(
+      this.view,
+      { ...settings, smallWindowTokens: settings.windowTokens * settings.smallShare, toolTokens },
+      () => world.steps,
+    );
     this.tools = new ToolServer({ world, clock: this.clock, judge: this.judge });
     this.server = new ModelServer({
       world,
@@ -48,6 +52,8 @@ export class Site {
       judge: this.judge,
       traits: {
         windowTokens: settings.windowTokens * settings.serverShare,
+        smallShare: settings.smallShare,
+        statesWindow: settings.statesWindow,
         repeatsCallIds: settings.repeatsCallIds,
         lastFault: 0,
       },
@@ -168,12 +174,15 @@ export class Site {
     for (const event of events) {
       this.coverage.add('event', event.type);
       if (event.type === 'session.created') this.#sessionOfModel.set(event.profile.model, sessionId);
+      if (event.type === 'session.updated' && event.changes.model !== undefined) {
+        this.#sessionOfModel.set(event.changes.model.model, sessionId);
+      }
       if (event.type === 'turn.settled') {
         this.coverage.add('outcome', event.outcome);
         if (event.failure !== null) this.coverage.add('failure', event.failure.reason);
       }
     }
-    this.judge.store.sessionChanged(sessionId);
+    this.judge.store.sessionChanged(sessionId, events);
   }
 }
 

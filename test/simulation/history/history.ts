@@ -1,8 +1,8 @@
 import { DrawnDecisions } from '../world/decisions.ts';
 import type { Chances, Decisions } from '../world/decisions.ts';
 import { Random } from '../world/random.ts';
-import { drawCommands } from './commands.ts';
 import type { Command } from './commands.ts';
+import { drawCommands } from './draw-commands.ts';
 import { drawRates, drawSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 

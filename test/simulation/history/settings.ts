@@ -9,6 +9,10 @@ export interface Settings {
   readonly windowIsKnown: boolean;
   /** The part of the catalogue's window that the server really takes. */
   readonly serverShare: number;
+  /** The window of each session's second model, as a part of that of the first. */
+  readonly smallShare: number;
+  /** Whether the server says how large its window is when something doesn't fit. */
+  readonly statesWindow: boolean;
   readonly compression: boolean;
   readonly threshold: number;
   readonly protectFirstN: number;
@@ -48,6 +52,8 @@ export const calmSettings: Settings = {
   outputTokens: null,
   windowIsKnown: true,
   serverShare: 1,
+  smallShare: 1,
+  statesWindow: false,
   compression: true,
   threshold: 0.8,
   protectFirstN: 1,
@@ -82,6 +88,8 @@ export function drawSettings(random: Random): Settings {
     outputTokens: random.oneOf([null, 50, 200]),
     windowIsKnown: random.chance(0.8),
     serverShare: random.oneOf([1, 1, 1, 0.6]),
+    smallShare: random.oneOf([1, 0.6]),
+    statesWindow: random.chance(0.4),
     compression: random.chance(0.9),
     threshold: random.oneOf([0.5, 0.8]),
     protectFirstN: random.oneOf([0, 1, 3]),

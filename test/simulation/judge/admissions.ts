@@ -38,30 +38,21 @@ function judgeNew(books: Books, change: RowChange, row: AdmissionRow): void {
     (other) => other !== row && other.inputId === row.inputId && other.principalId === row.principalId,
   );
   verdict.hold(twin === undefined, 'P2', () => `two admissions for ${row.inputId}: ${row.admissionId} and its twin`);
-  const isFresh = row.status === 'queued' && row.outcome === null && row.revision === 1;
+  const isFresh = row.status === 'queued' && row.outcome === null;
   const isWithdrawn = row.status === 'terminal' && row.outcome === 'cancelled';
   verdict.hold(isFresh || isWithdrawn, 'P3', () => `a new admission is ${row.status}: ${row.admissionId}`);
   for (const other of change.admissionsBefore.values()) {
     verdict.hold(other.seq < row.seq, 'P2', () => `${row.admissionId} has the used sequence number ${row.seq}`);
-    const behind = isRetry(row) || other.status === 'terminal' || other.position < row.position;
-    verdict.hold(behind, 'P3', () => `${row.admissionId} was put before ${other.admissionId}, which came first`);
   }
   if (isRetry(row)) judgeRetry(books, change, row);
 }
 
 function judgeRetry(books: Books, change: RowChange, row: AdmissionRow): void {
-  const { verdict, store } = books;
+  const { verdict } = books;
   const origin = [...change.admissionsAfter.values()].find((other) => other.retriedBy === row.admissionId);
   if (!verdict.hold(origin !== undefined, 'P4', () => `${row.inputId} retries nothing`) || origin === undefined) return;
   const isNamed = nextRetryOf(origin.inputId) === row.inputId;
   verdict.hold(isNamed, 'P2', () => `the retry of ${origin.inputId} is called ${row.inputId}`);
-  const overtaking = [...change.admissionsAfter.values()].find(
-    (other) => other !== row && other.status === 'queued' && other.position <= row.position,
-  );
-  const isHead = origin.position <= row.position && overtaking === undefined;
-  verdict.hold(isHead, 'P3', () => `the retry ${row.inputId} doesn't stand at the place of ${origin.inputId}`);
-  const sameText = store.prompt(origin.admissionId) === store.prompt(row.admissionId);
-  verdict.hold(sameText, 'P2', () => `the retry ${row.inputId} has another text than ${origin.inputId}`);
 }
 
 function nextRetryOf(inputId: string): string {
@@ -84,15 +75,21 @@ const identity = [
   'inputId',
   'sessionId',
   'principalId',
-  'position',
   'requestDigest',
-  'payloadDigest',
 ] as const satisfies readonly (keyof AdmissionRow)[];
 
 function judgeChange(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
   const { verdict } = books;
   for (const field of identity) {
     verdict.hold(from[field] === to[field], 'P2', () => `${field} of ${from.admissionId} has changed`);
+  }
+  for (const [field, type] of [
+    ['position', 'admission.moved'],
+    ['payloadDigest', 'admission.edited'],
+  ] as const) {
+    const isTold = change.events.some((event) => event.type === type && event.admissionId === from.admissionId);
+    const isKept = isTold || from[field] === to[field];
+    verdict.hold(isKept, 'P2', () => `${field} of ${from.admissionId} has changed without ${type}`);
   }
   const judgeArrow = arrows[`${from.status}→${to.status}`];
   if (judgeArrow === undefined) verdict.breach('P5', `${nameOf(from)} became ${to.status}`);
@@ -105,16 +102,23 @@ const unchanged: JudgeArrow = ({ verdict }, _change, from, to) => {
   verdict.hold(sameRow(from, to), 'P5', () => `${nameOf(from)} was changed: ${difference(from, to)}`);
 };
 
+/** Edits and moves change these; what they may do is judged event by event. */
+const unchangedButForItsPlace: JudgeArrow = (books, change, from, to) => {
+  const { position, payloadDigest, revision } = to;
+  unchanged(books, change, { ...from, position, payloadDigest, revision }, to);
+};
+
 const arrows: Readonly<Record<string, JudgeArrow>> = {
   'terminal→terminal': unchanged,
   'queued→queued': (books, change, from, to) => {
     const { verdict } = books;
-    const unsteered = { ...from, delivery: 'queue' };
-    const isOver = from.delivery === 'steer' && from.steers?.ifOver === 'queue' && sameRow(unsteered, to);
-    if (!isOver) unchanged(books, change, from, to);
-    else verdict.hold(!runsSteered(change, to), 'P5', () => `${nameOf(from)} left its turn, which runs`);
+    const { delivery } = to;
+    const isOver = from.delivery === 'steer' && from.steers?.ifOver === 'queue' && delivery === 'queue';
+    unchangedButForItsPlace(books, change, isOver ? { ...from, delivery } : from, to);
+    if (!isOver) return;
+    verdict.hold(!runsSteered(change, to), 'P5', () => `${nameOf(from)} left its turn, which runs`);
   },
-  'unknown→unknown': unchanged,
+  'unknown→unknown': unchangedButForItsPlace,
   'queued→started': judgeStart,
   'queued→terminal': (books, change, from, to) => {
     const { verdict } = books;
@@ -128,7 +132,6 @@ const arrows: Readonly<Record<string, JudgeArrow>> = {
       verdict.hold(!runsSteered(change, to), 'P5', () => `${nameOf(from)} was given up, and its turn runs`);
     }
     verdict.hold(to.outcome === 'cancelled', 'P5', () => `${nameOf(from)} ended as ${to.outcome} without a start`);
-    verdict.hold(to.revision === from.revision + 1, 'P5', () => `the cancelled ${nameOf(from)} kept its revision`);
   },
   'started→started': ({ verdict }, _change, from, to) => {
     const order = ['none', 'model', 'tool'];
@@ -191,6 +194,7 @@ function judgeMerge({ verdict, store }: Books, { after, admissionsAfter }: RowCh
     'P4',
     () => `${nameOf(row)} was merged into ${nameOf(turn)}`,
   );
+  if (after.deleted) return;
   const stored = store.messages(after.tipId).get(row.promptMessageId ?? 0);
   const isItsText = stored?.active === true && stored.message.text === store.prompt(row.admissionId);
   verdict.hold(isItsText, 'P5', () => `${nameOf(row)} was merged and its text is not in the turn`);
@@ -257,6 +261,7 @@ function judgeAnswer({ verdict, store, turnRequests }: Books, change: RowChange,
   const finished = last?.end?.kind === 'finished' && last.end.toolCalls === 0;
   verdict.hold(finished, 'P5', () => `${nameOf(row)} completed without an answer of the model`);
   const text = last?.said.join('') ?? '';
+  const written = change.events.map(({ message }) => message?.text);
   const stored = [...store.messages(change.after.tipId).values()].some(
     ({ active, message }) =>
       active &&
@@ -265,7 +270,9 @@ function judgeAnswer({ verdict, store, turnRequests }: Books, change: RowChange,
       !message.partial &&
       message.text === text,
   );
-  verdict.hold(stored, 'P5', () => `${nameOf(row)} completed but its answer is not stored`);
+  // What ends a turn and deletes its session may come in one append.
+  const isKept = change.after.deleted ? written.includes(text) : stored;
+  verdict.hold(isKept, 'P5', () => `${nameOf(row)} completed but its answer is not stored`);
 }
 
 /** What the gateway may find out by itself. Every other reason must have come from the server. */
@@ -287,14 +294,20 @@ function judgeFailure(books: Books, change: RowChange, from: AdmissionRow, to: A
   if (reason === 'internal') {
     verdict.hold(end?.kind === 'failed' && end.reason === 'threw', 'bug', () => `${nameOf(from)} failed as internal`);
   }
-  if (reason === 'context_exhausted') {
+  if (reason === 'context_exhausted' && !change.after.deleted) {
     const refused = end?.kind === 'failed' && end.reason === 'context_overflow';
-    const tooLarge = limits.windowIsKnown && largestSize(books, change, to) > limits.windowTokens;
+    const tooLarge = largestSize(books, change, to) > knownWindow(books, change);
     verdict.hold(refused || tooLarge, 'P9', () => `${nameOf(from)} fits the window and failed as context_exhausted`);
   }
   if (reason === 'empty_reply' || reason === 'max_steps') {
     verdict.hold(end?.kind === 'finished', 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
   }
+}
+
+/** The smallest window that anybody has stated for the models that the session may have had. */
+function knownWindow({ limits, statedWindows }: Books, { after }: RowChange): number {
+  const configured = limits.windowIsKnown ? Math.min(limits.windowTokens, limits.smallWindowTokens) : Infinity;
+  return Math.min(configured, statedWindows.get(after.model) ?? Infinity);
 }
 
 /** Tokens of the gateway's own that no row shows: the system prompt, and what surrounds a pending prompt. */

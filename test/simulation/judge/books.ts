@@ -1,5 +1,6 @@
+import { beforeEverything } from './moments.ts';
 import type { Moment } from './moments.ts';
-import type { AdmissionRow, Exchange, JudgedLimits, SessionRow, StoreView } from './rows.ts';
+import type { AdmissionRow, EventRow, Exchange, JudgedLimits, MessageRow, SessionRow, StoreView } from './rows.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A session as it was when its newest event had this sequence number. */
@@ -20,6 +21,14 @@ export interface Books {
   readonly limits: JudgedLimits;
   /** By session id, then by sequence number of an append's last event. */
   readonly versions: Map<string, Map<number, SessionVersion>>;
+  /** By session id: every event that was ever written, also of a session that was deleted since. */
+  readonly logs: Map<string, EventRow[]>;
+  /** Every message that was ever stored, by its id. */
+  readonly messages: Map<number, MessageRow['message']>;
+  /** By `<session>/<generation>`: the model of the session when the turn started. */
+  readonly turnModels: Map<string, string>;
+  /** By model: the window that its server stated last. */
+  readonly statedWindows: Map<string, number>;
   /** By session id: the moment after each event, in order of the log. */
   readonly moments: Map<string, Moment[]>;
   /** The turn requests of an admission, oldest first. */
@@ -42,6 +51,10 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     store,
     limits,
     versions: new Map(),
+    logs: new Map(),
+    messages: new Map(),
+    turnModels: new Map(),
+    statedWindows: new Map(),
     moments: new Map(),
     turnRequests: new Map(),
     reported: new Map(),
@@ -56,16 +69,34 @@ export function turnKey(sessionId: string, executionGeneration: number): string 
   return `${sessionId}/${executionGeneration}`;
 }
 
+/** The whole log of a session; the store forgets it with a deletion, and what was told before stays true. */
+export function logOf({ logs }: Books, sessionId: string): readonly EventRow[] {
+  return logs.get(sessionId) ?? [];
+}
+
+/** What a session is now, by the judge's own reading. */
+export function newestMoment({ moments }: Books, sessionId: string): Moment {
+  return moments.get(sessionId)?.at(-1) ?? beforeEverything;
+}
+
 /** Whether a process with this epoch is the one that owns the store. */
 export function isOwner(books: Books, process: { readonly epoch: number }): boolean {
   return process.epoch === books.store.epoch();
 }
 
-/** Whether something was true at some moment from `sinceSeq` on: a command is decided between its call and its answer. */
+/** The moments on which a process may have decided: one that was superseded may be behind, and never ahead. */
+export function asSeenBy<A extends { readonly sinceSeq: number }>(
+  books: Books,
+  process: { readonly epoch: number },
+  asked: A,
+): A {
+  return isOwner(books, process) ? asked : { ...asked, sinceSeq: 0 };
+}
+
+/** Whether something was true at some moment since the request arrived: it is decided between its call and its answer. */
 export function wasOnce(
   books: Books,
-  sessionId: string,
-  sinceSeq: number,
+  { sessionId, sinceSeq }: { readonly sessionId: string; readonly sinceSeq: number },
   isTrue: (moment: Moment) => boolean,
 ): boolean {
   const moments = books.moments.get(sessionId) ?? [];

@@ -1,8 +1,17 @@
 /* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
-import { isOwner, turnKey, wasOnce } from './books.ts';
+import { isOwner, logOf, newestMoment, turnKey, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard, HeardByHand, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
+import { judgeForked } from './fork-judge.ts';
+import type { Forked } from './fork-judge.ts';
+import { judgeEdited, judgeMoved } from './queue-judge.ts';
+import type { Edited, Moved } from './queue-judge.ts';
+import { judgeFound, judgeHistory, judgeLineageRead } from './read-judge.ts';
+import type { FoundView, HistoryView, LineageView, Searched } from './read-judge.ts';
+import { judgeReceipt } from './receipt-judge.ts';
+import { isOfDeleted, judgeDeletion, judgeUpdated } from './session-judge.ts';
+import type { Updated } from './session-judge.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, ProcessView } from './rows.ts';
 
@@ -11,7 +20,7 @@ export class ClientJudge {
   /** What a key stands for, since it was acknowledged: `<principal>/<session>/<input id>`. */
   readonly #accepted = new Map<string, { readonly admissionId: string; fresh: boolean }>();
   /** The session of a create request: `<principal>/<request id>`. */
-  readonly #created = new Map<string, { readonly sessionId: string; readonly variant: number; fresh: boolean }>();
+  readonly #created = new Map<string, { readonly sessionId: string; readonly variant: Variant; fresh: boolean }>();
   /** The requests for approval whose answer was acknowledged as the first. */
   readonly #answered = new Set<string>();
   /** What a compression by hand came to: `<principal>/<session>/<request id>`. */
@@ -24,7 +33,7 @@ export class ClientJudge {
   }
 
   created(
-    asked: { readonly principalId: string; readonly requestId: string; readonly variant: number },
+    asked: { readonly principalId: string; readonly requestId: string; readonly variant: Variant },
     heard: Heard<{ readonly sessionId: string; readonly created: boolean }>,
   ): void {
     const { verdict, store } = this.#books;
@@ -33,7 +42,8 @@ export class ClientJudge {
     if (heard.kind === 'unavailable') return;
     if (heard.kind === 'refused') {
       const { reason } = heard.refusal;
-      verdict.hold(reason === 'request_conflict', 'P2', () => `a create was refused as ${reason}`);
+      const isConflict = reason === 'request_conflict' && known?.variant !== asked.variant;
+      verdict.hold(isConflict, 'P2', () => `a create was refused as ${reason}`);
       return;
     }
     const { sessionId, created } = heard.reply;
@@ -55,15 +65,15 @@ export class ClientJudge {
   }
 
   submitted(process: ProcessView, asked: Submitted, heard: Heard<ReceiptView>): void {
-    const { verdict, store } = this.#books;
+    const { verdict } = this.#books;
     const key = `${asked.principalId}/${asked.sessionId}/${asked.inputId}`;
     const known = this.#accepted.get(key);
     if (heard.kind === 'done') {
       const { admission, duplicate } = heard.reply;
-      const row = this.#judgeReceipt(process, asked, heard.reply);
+      const row = judgeReceipt(this.#books, process, asked, heard.reply);
       const itsOwn = row?.inputId === asked.inputId && row.principalId === asked.principalId;
       verdict.hold(itsOwn, 'P2', () => `${key} was answered with ${nameOf(row)}`);
-      const stored = store.prompt(admission.admissionId);
+      const stored = this.#submittedText(asked, admission.admissionId);
       verdict.hold(stored === asked.text, 'P2', () => `${key} stands for another text`);
       verdict.hold(
         (known?.admissionId ?? admission.admissionId) === admission.admissionId,
@@ -84,7 +94,7 @@ export class ClientJudge {
     if (reason === 'admission_conflict') {
       const { executionGeneration: generation, ifOver } = asked;
       const isOther = row?.steers?.generation !== generation || row?.steers?.ifOver !== ifOver;
-      const differs = row !== undefined && (store.prompt(row.admissionId) !== asked.text || isOther);
+      const differs = row !== undefined && (this.#submittedText(asked, row.admissionId) !== asked.text || isOther);
       verdict.hold(differs, 'P2', () => `${asked.inputId} was called a conflict with itself`);
       return;
     }
@@ -116,7 +126,7 @@ export class ClientJudge {
   }
 
   receiptGiven(process: ProcessView, asked: Asked & { readonly inputId: string }, heard: Heard<ReceiptView>): void {
-    if (heard.kind === 'done') this.#judgeReceipt(process, asked, heard.reply);
+    if (heard.kind === 'done') judgeReceipt(this.#books, process, asked, heard.reply);
     if (heard.kind !== 'refused') return;
     this.#judgeNotFound(process, asked, heard.refusal.reason);
   }
@@ -128,7 +138,7 @@ export class ClientJudge {
   ): void {
     const { verdict } = this.#books;
     if (heard.kind === 'done') {
-      const row = this.#judgeReceipt(process, asked, heard.reply);
+      const row = judgeReceipt(this.#books, process, asked, heard.reply);
       verdict.hold(row?.outcome === 'cancelled', 'P5', () => `a cancel of ${nameOf(row)} was acknowledged`);
     }
     if (heard.kind !== 'refused') return;
@@ -141,11 +151,11 @@ export class ClientJudge {
       );
       verdict.hold(wasOut || !isOwner(this.#books, process), 'P5', () => `${nameOf(row)} was called not_queued`);
     } else if (reason === 'revision_conflict') {
-      verdict.hold(
-        row?.revision !== asked.revision,
-        'P5',
-        () => `${nameOf(row)} has the revision that was called stale`,
+      const hadOther = this.#wasOnce(
+        asked,
+        ({ admissions }) => admissions.get(row?.admissionId ?? '')?.revision !== asked.revision,
       );
+      verdict.hold(hadOther, 'P5', () => `${nameOf(row)} has the revision that was called stale`);
     } else this.#judgeNotFound(process, asked, reason);
   }
 
@@ -162,7 +172,7 @@ export class ClientJudge {
     if (heard.kind === 'done' && heard.reply.admissionId === null) {
       const isEnd = ({ type, executionGeneration: of }: EventRow): boolean =>
         type === 'compression.failed' && of === executionGeneration;
-      const hasEnded = store.events(sessionId).some(isEnd);
+      const hasEnded = logOf(this.#books, sessionId).some(isEnd);
       verdict.hold(hasEnded, 'P5', () => `the stop of the compression ${executionGeneration} is not stored`);
       stops.add(turnKey(sessionId, executionGeneration));
     } else if (heard.kind === 'done') {
@@ -199,7 +209,7 @@ export class ClientJudge {
     const { verdict, store } = this.#books;
     const row = store.admissions(asked.sessionId).get(asked.admissionId);
     if (heard.kind === 'done') {
-      this.#judgeReceipt(process, asked, heard.reply.receipt);
+      judgeReceipt(this.#books, process, asked, heard.reply.receipt);
       verdict.hold(
         row?.resolution?.action === asked.action,
         'P1',
@@ -266,9 +276,9 @@ export class ClientJudge {
     asked: Asked & { readonly requestId: string; readonly focus: string | null },
     heard: HeardByHand,
   ): void {
-    const { verdict, store } = this.#books;
+    const { verdict } = this.#books;
     const key = `${asked.principalId}/${asked.sessionId}/${asked.requestId}`;
-    const events = store.events(asked.sessionId);
+    const events = logOf(this.#books, asked.sessionId);
     const started = events.filter(
       ({ request }) => request?.requestId === asked.requestId && request.principalId === asked.principalId,
     );
@@ -303,6 +313,60 @@ export class ClientJudge {
     verdict.hold(isRight, 'P5', () => `a compression of ${asked.sessionId} was refused as ${reason}`);
   }
 
+  /** Whether a deletion explains the answer; then nothing else is to be said of it. */
+  explains(process: ProcessView, asked: Asked & { readonly do: string }, heard: AnyAnswer): boolean {
+    const isExplained = isOfDeleted(this.#books, process, asked, heard);
+    const isRight = isExplained || heard.kind !== 'not_found' || !isOwner(this.#books, process);
+    this.#books.verdict.hold(isRight, 'P8', () => `${asked.do} did not find ${asked.address}`);
+    return isExplained;
+  }
+
+  edited(process: ProcessView, asked: Edited, heard: Heard<ReceiptView>): void {
+    judgeEdited(this.#books, process, asked, heard);
+  }
+
+  moved(process: ProcessView, asked: Moved, heard: Heard<ReceiptView>): void {
+    judgeMoved(this.#books, process, asked, heard);
+  }
+
+  updated(process: ProcessView, asked: Updated, heard: Heard<{ readonly revision: number }>): void {
+    judgeUpdated(this.#books, process, asked, heard);
+  }
+
+  deleted(process: ProcessView, asked: Asked, heard: Heard<object>): void {
+    judgeDeletion(this.#books, process, asked, heard);
+  }
+
+  /** The sessions whose deletion is durable. */
+  deletedSessions(): ReadonlySet<string> {
+    const { moments } = this.#books;
+    return new Set([...moments].filter(([, all]) => all.at(-1)?.deleted === true).map(([sessionId]) => sessionId));
+  }
+
+  forked(
+    process: ProcessView,
+    asked: Forked & { readonly requestId: string },
+    heard: Heard<{ readonly sessionId: string; readonly created: boolean }>,
+  ): void {
+    judgeForked(this.#books, process, asked, heard);
+    const { requestId, sessionId, messageId } = asked;
+    const isNotFound = heard.kind === 'refused' && heard.refusal.reason === 'not_found';
+    if (isNotFound) return;
+    this.created({ principalId: 'local', requestId, variant: `${sessionId} at ${messageId}` }, heard);
+  }
+
+  historyRead(asked: Asked, entries: readonly HistoryView[]): void {
+    judgeHistory(this.#books, asked, entries);
+  }
+
+  lineageRead(asked: Asked, lineage: LineageView): void {
+    judgeLineageRead(this.#books, asked, lineage);
+  }
+
+  found(asked: Searched, hits: readonly FoundView[]): void {
+    judgeFound(this.#books, asked, hits);
+  }
+
   revised(asked: Asked, heard: Heard<{ readonly revision: number }>): void {
     const { verdict, store } = this.#books;
     if (heard.kind !== 'done') return;
@@ -312,9 +376,10 @@ export class ClientJudge {
 
   /** A snapshot is one committed instant, and not older than what its process has told before. */
   snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
-    const { verdict, versions, turnRequests, store } = this.#books;
+    const { verdict, versions, turnRequests, moments } = this.#books;
     if (snapshot === null) {
-      verdict.hold(!isOwner(this.#books, process), 'P8', () => `no snapshot for ${asked.address}`);
+      const isGone = !isOwner(this.#books, process) || this.#wasOnce(asked, ({ deleted }) => deleted);
+      verdict.hold(isGone, 'P8', () => `no snapshot for ${asked.address}`);
       return;
     }
     if (!isOwner(this.#books, process)) return;
@@ -345,7 +410,7 @@ export class ClientJudge {
     const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
     verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
     for (const { admission, payload } of pending) {
-      const text = store.prompt(admission.admissionId);
+      const text = moments.get(asked.sessionId)?.[state.seq - 1]?.admissions.get(admission.admissionId)?.text;
       verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
     }
     if (partial === null) return;
@@ -354,15 +419,13 @@ export class ClientJudge {
     const isTrue = said.some((text) => text.startsWith(partial.text)) && partial.offset === partial.text.length;
     verdict.hold(isTrue, 'P5', () => `${at} has a partial answer that nobody gave`);
     // By its step: a model may say the same twice.
-    const stored = store
-      .events(asked.sessionId)
-      .some(
-        ({ seq, step, message, executionGeneration }) =>
-          seq <= state.seq &&
-          message?.kind === 'answer' &&
-          executionGeneration === partial.executionGeneration &&
-          step === partial.step,
-      );
+    const stored = logOf(this.#books, asked.sessionId).some(
+      ({ seq, step, message, executionGeneration }) =>
+        seq <= state.seq &&
+        message?.kind === 'answer' &&
+        executionGeneration === partial.executionGeneration &&
+        step === partial.step,
+    );
     verdict.hold(!stored, 'P12', () => `${at} has its newest answer twice, stored and partial`);
   }
 
@@ -375,6 +438,11 @@ export class ClientJudge {
   told(process: ProcessView, sessionId: string, seq: number): void {
     const key = `${process.name}/${sessionId}`;
     this.#told.set(key, Math.max(seq, this.#told.get(key) ?? 0));
+  }
+
+  /** What an id stands for, whatever was edited since. */
+  #submittedText({ sessionId }: Asked, admissionId: string): string | undefined {
+    return newestMoment(this.#books, sessionId).admissions.get(admissionId)?.submittedText;
   }
 
   #rowOf(asked: Asked & { readonly inputId: string }): AdmissionRow | undefined {
@@ -396,41 +464,18 @@ export class ClientJudge {
     return row === undefined || this.#wasOnce(asked, ({ admissions }) => !admissions.has(row.admissionId));
   }
 
-  #wasOnce({ sessionId, sinceSeq }: Asked, isTrue: (moment: Moment) => boolean): boolean {
-    return wasOnce(this.#books, sessionId, sinceSeq, isTrue);
-  }
-
-  /** What a receipt says is stored; an owner that was superseded may be behind, but never ahead. */
-  #judgeReceipt(process: ProcessView, asked: Asked, receipt: ReceiptView): AdmissionRow | undefined {
-    const { verdict, store } = this.#books;
-    const { admission, ahead, blockedBy } = receipt;
-    const row = store.admissions(asked.sessionId).get(admission.admissionId);
-    verdict.hold(row !== undefined, 'P1', () => `the receipt of ${nameOf(admission)} came before its commit`);
-    if (row === undefined) return row;
-    const owner = isOwner(this.#books, process);
-    const since = owner ? asked : { ...asked, sinceSeq: 0 };
-    const isTrue = this.#wasOnce(since, (moment) => {
-      const life = moment.admissions.get(admission.admissionId);
-      return (
-        life?.status === admission.status &&
-        life.outcome === admission.outcome &&
-        life.executionGeneration === admission.executionGeneration &&
-        life.revision === admission.revision &&
-        (life.status !== 'queued' ||
-          !owner ||
-          (life.isSteer
-            ? ahead === 0 && blockedBy.length === 0
-            : aheadAt(moment, life.position) === ahead && sameBlocks(moment, blockedBy)))
-      );
-    });
-    verdict.hold(
-      isTrue,
-      'P5',
-      () => `a receipt says ${nameOf(admission)}, ${ahead} ahead, [${blockedBy.join()}] of ${nameOf(row)}`,
-    );
-    return row;
+  #wasOnce(asked: Asked, isTrue: (moment: Moment) => boolean): boolean {
+    return wasOnce(this.#books, asked, isTrue);
   }
 }
+
+interface AnyAnswer {
+  readonly kind: string;
+  readonly refusal?: { readonly reason: string };
+}
+
+/** The parameters of a creation, beyond its request id. */
+type Variant = number | string;
 
 /** A prompt; with a generation, one for a turn that runs. */
 type Submitted = Asked & {
@@ -442,17 +487,6 @@ type Submitted = Asked & {
 
 function queuedAt({ admissions }: Moment): number {
   return [...admissions.values()].filter(({ status }) => status === 'queued').length;
-}
-
-function aheadAt({ admissions }: Moment, position: number): number {
-  return [...admissions.values()].filter(
-    (life) => life.status !== 'terminal' && !life.isSteer && life.position < position,
-  ).length;
-}
-
-function sameBlocks({ admissions, held }: Moment, blockedBy: readonly string[]): boolean {
-  const unknown = [...admissions.values()].some(({ status }) => status === 'unknown');
-  return blockedBy.includes('unknown_execution') === unknown && blockedBy.includes('session_held') === held;
 }
 
 function isStopped({ admissions }: Moment, executionGeneration: number): boolean {

@@ -118,5 +118,6 @@ export class Judge {
         verdict.hold(row.status === 'terminal', 'P6', () => `${nameOf(row)} has no end although nothing blocks it`);
       }
     }
+    this.store.atTheEnd();
   }
 }

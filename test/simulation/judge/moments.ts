@@ -1,7 +1,7 @@
-import type { EventRow } from './rows.ts';
+import type { EventRow, SessionChanges } from './rows.ts';
 
 /** What an admission was at one moment. */
-interface Life {
+export interface Life {
   readonly status: 'queued' | 'started' | 'unknown' | 'terminal';
   readonly outcome: string | null;
   readonly executionGeneration: number | null;
@@ -10,6 +10,12 @@ interface Life {
   /** Whether it waits for the next step of a turn, and not in the queue. */
   readonly isSteer: boolean;
   readonly stopped: boolean;
+  readonly inputId: string;
+  readonly principalId: string;
+  /** What its id stands for, for ever. */
+  readonly submittedText: string;
+  /** What it says after the newest edit. */
+  readonly text: string;
 }
 
 /** A session right after one of its events: one append may make several of them. */
@@ -17,6 +23,12 @@ export interface Moment {
   readonly seq: number;
   readonly admissions: ReadonlyMap<string, Life>;
   readonly held: boolean;
+  readonly revision: number;
+  readonly title: string | null;
+  readonly model: string;
+  readonly archived: boolean;
+  readonly pinned: boolean;
+  readonly deleted: boolean;
   readonly executionGeneration: number;
   /** The compression that has begun and has no end. */
   readonly compressing: { readonly byHand: boolean; readonly executionGeneration: number } | null;
@@ -26,6 +38,12 @@ export const beforeEverything: Moment = {
   seq: 0,
   admissions: new Map(),
   held: false,
+  revision: 0,
+  title: null,
+  model: '',
+  archived: false,
+  pinned: false,
+  deleted: false,
   executionGeneration: 0,
   compressing: null,
 };
@@ -34,10 +52,16 @@ export const beforeEverything: Moment = {
 export function momentAfter(before: Moment, event: EventRow): Moment {
   const moment = { ...before, seq: event.seq };
   switch (event.type) {
+    case 'session.created':
+      return { ...moment, revision: 1, title: event.profile?.title ?? null, model: event.profile?.model ?? '' };
     case 'session.held':
-      return { ...moment, held: true };
+      return { ...moment, held: true, revision: before.revision + 1 };
     case 'session.released':
-      return { ...moment, held: false };
+      return { ...moment, held: false, revision: before.revision + 1 };
+    case 'session.updated':
+      return { ...updated(moment, event.changes ?? {}), revision: before.revision + 1 };
+    case 'session.deleted':
+      return { ...moment, deleted: true, held: false, title: null, revision: before.revision + 1 };
     case 'admission.queued':
       return withLife(moment, event.admissionId, {
         status: 'queued',
@@ -47,7 +71,20 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
         position: event.admission?.position ?? 0,
         isSteer: event.admission?.delivery === 'steer',
         stopped: false,
+        inputId: event.admission?.inputId ?? '',
+        principalId: event.admission?.principalId ?? '',
+        ...textOf(before, event),
       });
+    case 'admission.edited':
+      return changed(moment, event, (life) => ({
+        text: event.payload?.text ?? life.text,
+        revision: life.revision + 1,
+      }));
+    case 'admission.moved':
+      return changed(moment, event, (life) => ({
+        position: event.position ?? life.position,
+        revision: life.revision + 1,
+      }));
     case 'admission.cancelled':
       return changed(moment, event, (life) => ({
         status: 'terminal',
@@ -70,6 +107,7 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
       return byHand ? { ...moment, compressing, executionGeneration: generation } : { ...moment, compressing };
     }
     case 'compression.completed':
+      return { ...moment, compressing: null, revision: before.revision + 1 };
     case 'compression.failed':
       return { ...moment, compressing: null };
     case 'turn.stop_requested':
@@ -83,6 +121,22 @@ export function momentAfter(before: Moment, event: EventRow): Moment {
     default:
       return moment;
   }
+}
+
+function updated(moment: Moment, { title, model, archived, pinned }: SessionChanges): Moment {
+  return {
+    ...moment,
+    title: title === undefined ? moment.title : title,
+    model: model?.model ?? moment.model,
+    archived: archived ?? moment.archived,
+    pinned: pinned ?? moment.pinned,
+  };
+}
+
+/** A retry begins with what its origin says. */
+function textOf(before: Moment, event: EventRow): Pick<Life, 'submittedText' | 'text'> {
+  const text = event.payload?.text ?? before.admissions.get(event.payloadFrom ?? '')?.text ?? '';
+  return { submittedText: text, text };
 }
 
 function changed(moment: Moment, event: EventRow, change: (life: Life) => Partial<Life>): Moment {

@@ -1,5 +1,5 @@
 /* P4, P10 and P13 on what the model servers are asked. */
-import { activeMessages, isOwner, turnKey } from './books.ts';
+import { activeMessages, isOwner, logOf, turnKey } from './books.ts';
 import type { Books } from './books.ts';
 import type { Exchange, SentMessage } from './rows.ts';
 import { nameOf } from './admissions.ts';
@@ -34,7 +34,7 @@ export class RequestJudge {
   }
 
   #judgeTurn(exchange: Exchange): void {
-    const { verdict, store, turnRequests, stops, limits } = this.#books;
+    const { verdict, store, turnRequests, turnModels, stops, limits } = this.#books;
     const { turn, sessionId, process } = exchange;
     if (turn === null || sessionId === null) {
       verdict.breach('P4', `request ${exchange.number} belongs to no turn that was started`);
@@ -52,6 +52,12 @@ export class RequestJudge {
     const earlier = turnRequests.get(turn.admissionId) ?? [];
     turnRequests.set(turn.admissionId, [...earlier, exchange]);
     this.#judgeRepeat(earlier, exchange);
+    const model = turnModels.get(turnKey(sessionId, turn.executionGeneration));
+    verdict.hold(
+      model === exchange.model,
+      'update',
+      () => `${nameOf(row)} asked ${exchange.model} instead of ${model}`,
+    );
     verdict.hold(
       earlier.length < limits.maxSteps * (limits.maxAttempts + 1),
       'P13',
@@ -132,7 +138,7 @@ export class RequestJudge {
     verdict.hold(isData, 'P10', () => `the summary request ${number} is a conversation`);
     if (sessionId === null || !isOwner(this.#books, process)) return;
     const open = store.session(sessionId)?.openCompression ?? null;
-    const newest = store.events(sessionId).findLast(({ type }) => type === 'compression.started');
+    const newest = logOf(this.#books, sessionId).findLast(({ type }) => type === 'compression.started');
     // A stop ends a compression by hand in the store before the process that summarises can know.
     const justStopped = newest?.trigger === 'manual' && !stops.has(turnKey(sessionId, newest.executionGeneration ?? 0));
     verdict.hold(

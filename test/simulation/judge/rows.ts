@@ -72,11 +72,33 @@ export interface EventRow {
   readonly epoch: number;
   readonly admissionId: string | null;
   readonly executionGeneration: number | null;
+  /** Of `session.created`. */
+  readonly profile?: {
+    readonly title: string | null;
+    readonly model: string;
+    readonly forkedFrom: { readonly sessionId: string; readonly messageId: number | null } | null;
+  };
+  /** Of `session.updated`. */
+  readonly changes?: SessionChanges;
   /** Of `admission.queued`. */
-  readonly admission?: { readonly position: number; readonly delivery: string };
+  readonly admission?: {
+    readonly inputId: string;
+    readonly principalId: string;
+    readonly position: number;
+    readonly delivery: string;
+  };
+  /** Of `admission.queued` and `admission.edited`. */
+  readonly payload?: { readonly text: string };
+  /** Of the `admission.queued` of a retry. */
+  readonly payloadFrom?: string;
+  /** Of `admission.moved`. */
+  readonly position?: number;
+  /** Of `window.learnt`. */
+  readonly model?: { readonly model: string } | string;
+  readonly windowTokens?: number;
   /** Of `message.appended`. */
   readonly step?: number;
-  readonly message?: { readonly kind: string };
+  readonly message?: { readonly id: number; readonly kind: string; readonly text?: string };
   /** Of `tool.started` and `tool.finished`. */
   readonly callId?: string;
   /** Of `approval.requested` and `approval.resolved`. */
@@ -94,6 +116,14 @@ export interface EventRow {
   readonly hold?: { readonly reason: string };
 }
 
+/** What an update sets; what is left out stays. */
+export interface SessionChanges {
+  readonly title?: string | null;
+  readonly model?: { readonly model: string };
+  readonly archived?: boolean;
+  readonly pinned?: boolean;
+}
+
 /** What belongs to a session as a whole. */
 export interface SessionRow {
   readonly seq: number;
@@ -103,6 +133,11 @@ export interface SessionRow {
   /** When the hold ends by itself. */
   readonly heldUntil: string | null;
   readonly tipId: string;
+  readonly title: string | null;
+  readonly model: string;
+  readonly archived: boolean;
+  readonly pinned: boolean;
+  readonly deleted: boolean;
   /** The compression that has begun and has no end yet. */
   readonly openCompression: { readonly compressionId: string; readonly epoch: number } | null;
 }
@@ -117,8 +152,9 @@ export interface StoreView {
   /** Oldest first. */
   approvals(sessionId: string): readonly ApprovalRow[];
   messages(transcriptId: string): ReadonlyMap<number, MessageRow>;
+  /** What is left of the log: of a deleted session its last event. */
   events(sessionId: string): readonly EventRow[];
-  /** The text of an admission's prompt. */
+  /** The text of an admission's prompt as it would run now; null when it was deleted. */
   prompt(admissionId: string): string | null;
 }
 
@@ -142,6 +178,8 @@ export interface JudgedLimits {
   readonly onOutage: 'hold' | 'continue';
   readonly onUnknown: 'hold' | 'discard';
   readonly windowTokens: number;
+  /** The window of the smaller one of each session's two models. */
+  readonly smallWindowTokens: number;
   /** What the schemas of the tools cost in each request. */
   readonly toolTokens: number;
   /** Whether anybody has stated the window. */
@@ -161,6 +199,7 @@ export interface Exchange {
   readonly number: number;
   readonly process: ProcessView;
   readonly purpose: string;
+  readonly model: string;
   /** The session whose model was asked; null when the model is not a session's own. */
   readonly sessionId: string | null;
   /** The turn that the process says it runs: of its newest acknowledged claim in this session. */
@@ -186,4 +225,6 @@ export type ExchangeEnd =
       /** Whether it may be tried again in the same turn. */
       readonly passes?: boolean | undefined;
       readonly retryAfterMs?: number | undefined;
+      /** The window that the server stated. */
+      readonly windowTokens?: number | undefined;
     };

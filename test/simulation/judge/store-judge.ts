@@ -1,10 +1,12 @@
 import { judgeAdmissions, nameOf } from './admissions.ts';
-import { activeMessages } from './books.ts';
+import { activeMessages, logOf, newestMoment, turnKey } from './books.ts';
 import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, MessageRow, SessionRow } from './rows.ts';
 import { judgeApprovals } from './approval-judge.ts';
+import { judgeQueueEvent, judgeQueueOrder, judgeTexts } from './queue-judge.ts';
+import { judgeDeletedRows, judgeSessionEvent, judgeSessionRow } from './session-judge.ts';
 import { judgeOpenCalls } from './tool-judge.ts';
 import { judgeTranscripts } from './transcripts.ts';
 
@@ -32,13 +34,15 @@ export class StoreJudge {
     this.#epoch = epoch;
   }
 
-  sessionChanged(sessionId: string): void {
+  /** `events` is what was written, as it was written: the store keeps less of it. */
+  sessionChanged(sessionId: string, events: readonly EventRow[]): void {
     const { store, versions, verdict } = this.#books;
     const after = store.session(sessionId);
     if (!verdict.hold(after !== null, 'P1', () => `session ${sessionId} has vanished`) || after === null) return;
     const seen = this.#seen.get(sessionId) ?? nothingSeen;
     const admissions = store.admissions(sessionId);
-    const events = store.events(sessionId).slice(seen.eventCount);
+    const { logs } = this.#books;
+    logs.set(sessionId, [...(logs.get(sessionId) ?? []), ...events]);
     const change = {
       sessionId,
       before: seen.row,
@@ -52,10 +56,15 @@ export class StoreJudge {
     this.#judgeLog(sessionId, seen, events, endedAdmissions);
     this.#judgeSession(sessionId, seen.row, after);
     judgeAdmissions(this.#books, change);
-    judgeTranscripts(this.#books, change);
+    if (after.deleted) judgeDeletedRows(this.#books, sessionId);
+    else judgeTranscripts(this.#books, change);
     judgeOpenCalls(this.#books, sessionId, events, admissions);
     const approvals = judgeApprovals(this.#books, sessionId, events);
     this.#judgeMoments(sessionId, events, admissions);
+    const moment = newestMoment(this.#books, sessionId);
+    judgeSessionRow(this.#books, sessionId, moment, after);
+    judgeTexts(this.#books, moment);
+    judgeQueueOrder(this.#books, moment);
     this.#remember(sessionId, after, admissions, endedAdmissions);
     const history = versions.get(sessionId) ?? new Map<number, SessionVersion>();
     versions.set(sessionId, history);
@@ -65,6 +74,18 @@ export class StoreJudge {
       activeIds: activeMessages(store, after.tipId).map(({ id }) => id),
       approvalIds: [...approvals.keys()],
     });
+  }
+
+  /** What nobody has written to is as it was, whatever became of other sessions. */
+  atTheEnd(): void {
+    const { store, verdict } = this.#books;
+    for (const [sessionId, { row, messages }] of this.#seen) {
+      if (row?.deleted === true) continue;
+      const isLeft = [...messages].every(([id, rows]) =>
+        [...rows].every(([messageId, { message }]) => store.messages(id).get(messageId)?.message === message),
+      );
+      verdict.hold(isLeft, 'fork', () => `messages of ${sessionId} were changed from outside`);
+    }
   }
 
   /** The log is gapless, is written by the owner only, and ends each admission once. */
@@ -92,7 +113,10 @@ export class StoreJudge {
     moments.set(sessionId, past);
     let moment = past.at(-1) ?? beforeEverything;
     for (const [index, event] of events.entries()) {
-      if (event.type === 'turn.started') this.#judgeTurnOrder(moment, event);
+      if (event.type === 'turn.started') this.#judgeTurnOrder(sessionId, moment, event);
+      if (event.type === 'window.learnt') this.#learn(event);
+      judgeQueueEvent(this.#books, moment, event);
+      judgeSessionEvent(this.#books, moment, event);
       if (event.type === 'compression.started' && event.trigger === 'manual') this.#judgeByHand(moment, event);
       if (event.type === 'turn.settled') this.#judgeOutage(moment, event, events[index + 1]);
       moment = momentAfter(moment, event);
@@ -134,8 +158,10 @@ export class StoreJudge {
   }
 
   /** The next turn is the one that waits at the lowest position, and nothing blocks it at that moment. */
-  #judgeTurnOrder({ admissions, held, compressing }: Moment, { admissionId }: EventRow): void {
-    const { verdict } = this.#books;
+  #judgeTurnOrder(sessionId: string, { admissions, held, compressing, model }: Moment, event: EventRow): void {
+    const { verdict, turnModels } = this.#books;
+    const { admissionId, executionGeneration } = event;
+    turnModels.set(turnKey(sessionId, executionGeneration ?? 0), model);
     verdict.hold(compressing === null, 'P3', () => `${admissionId} started although its session is compressed by hand`);
     verdict.hold(!held, 'P3', () => `${admissionId} started although its session is held`);
     const position = admissions.get(admissionId ?? '')?.position ?? 0;
@@ -148,6 +174,10 @@ export class StoreJudge {
       const overtaken = other.status === 'queued' && other.position < position;
       verdict.hold(!overtaken, 'P3', () => `${admissionId} overtook ${otherId}`);
     }
+  }
+
+  #learn({ model, windowTokens = 0 }: EventRow): void {
+    if (typeof model === 'object') this.#books.statedWindows.set(model.model, windowTokens);
   }
 
   /** A compression by hand has a generation of its own, and nothing runs beside it. */
@@ -168,7 +198,15 @@ export class StoreJudge {
 
   #judgeSession(sessionId: string, before: SessionRow | null, after: SessionRow): void {
     const { verdict, store } = this.#books;
-    verdict.hold(after.seq === store.events(sessionId).length, 'P12', () => `${sessionId} lost count of its events`);
+    const kept = store.events(sessionId);
+    const log = logOf(this.#books, sessionId);
+    const isWhole = after.deleted || kept.length === log.length;
+    const newest = kept.at(-1);
+    verdict.hold(
+      isWhole && after.seq === log.length && newest?.seq === after.seq && newest.type === log.at(-1)?.type,
+      'P12',
+      () => `${sessionId} lost count of its events`,
+    );
     if (before === null) return;
     verdict.hold(
       before.executionGeneration <= after.executionGeneration && before.revision <= after.revision,
@@ -185,6 +223,10 @@ export class StoreJudge {
   ): void {
     const { store } = this.#books;
     const transcripts = store.transcripts(sessionId);
+    const { messages } = this.#books;
+    for (const { id } of transcripts) {
+      for (const [messageId, { message }] of store.messages(id)) messages.set(messageId, message);
+    }
     this.#seen.set(sessionId, {
       row,
       admissions: new Map(admissions),

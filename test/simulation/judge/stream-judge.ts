@@ -1,5 +1,5 @@
 /* P12 on what subscribers receive, and P5: an event is published only after its commit. */
-import { isOwner } from './books.ts';
+import { isOwner, logOf, newestMoment } from './books.ts';
 import type { Books } from './books.ts';
 import type { ProcessView } from './rows.ts';
 
@@ -15,12 +15,14 @@ export interface StreamedEvent {
 export class JudgedStream {
   readonly #books: Books;
   readonly #sessionId: string;
+  readonly #beganDeleted: boolean;
   #lastSeq: number;
 
   constructor(books: Books, sessionId: string, afterSeq: number) {
     this.#books = books;
     this.#sessionId = sessionId;
     this.#lastSeq = afterSeq;
+    this.#beganDeleted = newestMoment(books, sessionId).deleted;
   }
 
   get lastSeq(): number {
@@ -29,11 +31,13 @@ export class JudgedStream {
 
   /** The gateway hands an event over. */
   published(event: StreamedEvent): void {
-    const { verdict, store } = this.#books;
+    const { verdict } = this.#books;
     const { type, seq } = event;
+    const isLeft = !this.#beganDeleted || type === 'session.deleted';
+    verdict.hold(isLeft, 'deletion', () => `${type} ${seq} of the deleted ${this.#sessionId} was published`);
     verdict.hold(seq === this.#lastSeq + 1, 'P12', () => `${type} ${seq} follows on ${this.#lastSeq}`);
     this.#lastSeq = seq;
-    const row = store.events(this.#sessionId)[seq - 1];
+    const row = logOf(this.#books, this.#sessionId)[seq - 1];
     const same = row?.type === type && row.epoch === event.epoch && row.admissionId === event.admissionId;
     verdict.hold(
       same,
@@ -97,6 +101,8 @@ export class JudgedReader {
   /** Everything has come to rest and the reader listens to a living owner. */
   atRest(): void {
     const { verdict, store } = this.#books;
+    // Whoever was behind when it was deleted is told that it is gone, and no more.
+    if (newestMoment(this.#books, this.#sessionId).deleted) return;
     const newest = store.session(this.#sessionId)?.seq ?? 0;
     verdict.hold(
       this.#cursor === newest,

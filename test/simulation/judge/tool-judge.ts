@@ -1,5 +1,5 @@
 /* P4, P5 and P10 on what tools are asked to do. */
-import { isOwner, turnKey } from './books.ts';
+import { isOwner, logOf, turnKey } from './books.ts';
 import type { Books } from './books.ts';
 import type { AdmissionRow, EventRow, ProcessView } from './rows.ts';
 
@@ -30,9 +30,9 @@ export class ToolJudge {
     const key = `${turnKey(sessionId, generation)}/${callId}`;
     const made = (this.#made.get(key) ?? 0) + 1;
     this.#made.set(key, made);
-    const intents = store
-      .events(sessionId)
-      .filter((event) => isStart(event, callId) && event.executionGeneration === generation).length;
+    const intents = logOf(this.#books, sessionId).filter(
+      (event) => isStart(event, callId) && event.executionGeneration === generation,
+    ).length;
     verdict.hold(intents > 0, 'P4', () => `the call ${key} was made before its intent was durable`);
     verdict.hold(made <= intents, 'P4', () => `the call ${key} was made ${made} times for ${intents} intents`);
     this.#judgeApproval({ key, made, path }, { sessionId, callId, generation });
@@ -48,11 +48,11 @@ export class ToolJudge {
     { key, made, path }: { readonly key: string; readonly made: number; readonly path: string },
     call: { readonly sessionId: string; readonly callId: string; readonly generation: number },
   ): void {
-    const { verdict, store, limits } = this.#books;
+    const { verdict, limits } = this.#books;
     verdict.hold(limits.approvals !== 'never', 'P4', () => `the call ${key} was made, and none is allowed`);
     const waits = limits.approvals === 'all' || (limits.approvals === 'some' && path.startsWith('b'));
     if (!waits) return;
-    const allowed = store.events(call.sessionId).filter(({ type, callId, executionGeneration, decision }) => {
+    const allowed = logOf(this.#books, call.sessionId).filter(({ type, callId, executionGeneration, decision }) => {
       const isOfCall = callId === call.callId && executionGeneration === call.generation;
       return type === 'approval.resolved' && decision === 'approved' && isOfCall;
     }).length;

@@ -731,4 +731,254 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'started-prompt-edited',
+    within: 500,
+    breaks: ['P2', 'P3', 'P5'],
+    patches: [
+      {
+        file: 'core/domain/admission/find.ts',
+        from: `if (admission.status !== 'queued' || admission.delivery === 'steer')`,
+        to: `if (admission.status === 'terminal' || admission.status === 'unknown' || admission.delivery === 'steer')`,
+      },
+      {
+        file: 'core/domain/admission/admission.ts',
+        from: `invariant(a.status === 'queued', 'only a queued admission is edited');`,
+        to: ``,
+      },
+    ],
+  },
+  {
+    name: 'steer-edited-in-flight',
+    within: 1000,
+    breaks: ['P2', 'P5'],
+    patches: [
+      {
+        file: 'core/domain/admission/find.ts',
+        from: `if (admission.status !== 'queued' || admission.delivery === 'steer')`,
+        to: `if (admission.status !== 'queued')`,
+      },
+    ],
+  },
+  {
+    name: 'edit-lost-while-its-turn-is-got-ready',
+    within: 500,
+    breaks: ['P2', 'P5'],
+    patches: [
+      {
+        file: 'core/domain/turn/claim.ts',
+        from: `return sameModel && payloadDigest === head.payloadDigest;`,
+        to: `return sameModel && payloadDigest !== '';`,
+      },
+    ],
+  },
+  {
+    name: 'older-model-asked-after-an-update',
+    within: 1500,
+    breaks: ['update'],
+    patches: [
+      {
+        file: 'core/domain/turn/claim.ts',
+        from: `return sameModel && payloadDigest === head.payloadDigest;`,
+        to: `return payloadDigest === head.payloadDigest;`,
+      },
+    ],
+  },
+  {
+    name: 'edit-changes-what-an-id-stands-for',
+    within: 500,
+    breaks: ['P2'],
+    patches: [
+      {
+        file: 'core/domain/admission/admission.ts',
+        from: `return { ...a, payloadDigest, revision: a.revision + 1 };`,
+        to: `return { ...a, payloadDigest, requestDigest: payloadDigest, revision: a.revision + 1 };`,
+      },
+    ],
+  },
+  {
+    name: 'move-overtakes-the-turn-that-runs',
+    within: 300,
+    breaks: ['P3', 'move'],
+    patches: [
+      {
+        file: 'core/domain/admission/move.ts',
+        from: `const firstQueued = rest.findIndex(({ status }) => status === 'queued');`,
+        to: `const firstQueued = rest.length === 0 ? -1 : 0;`,
+      },
+    ],
+  },
+  {
+    name: 'moved-to-the-place-behind',
+    within: 500,
+    breaks: ['P3', 'move'],
+    patches: [
+      {
+        file: 'core/domain/admission/move.ts',
+        from: `const above = rest[index]?.position ?? ceiling;`,
+        to: `const above = rest[index + 1]?.position ?? ceiling;`,
+      },
+    ],
+  },
+  {
+    name: 'moved-prompt-claimed-at-its-old-place',
+    within: 500,
+    breaks: ['P3', 'P5', 'move'],
+    patches: [
+      {
+        file: 'core/domain/session/evolve.ts',
+        from: `const inOrder = after.open.toSorted((a, b) => a.position - b.position || a.seq - b.seq);`,
+        to: `const inOrder = after.open;`,
+      },
+    ],
+  },
+  {
+    name: 'queue-numbered-anew-without-room',
+    within: 1500,
+    breaks: ['P3', 'move'],
+    patches: [
+      {
+        file: 'core/domain/admission/move.ts',
+        from: `[admission, ceiling - (order.length - place) * positionGap] as const`,
+        to: `[admission, ceiling + (place + 1) * positionGap] as const`,
+      },
+    ],
+  },
+  {
+    name: 'deletion-forgets-payloads',
+    within: 300,
+    breaks: ['deletion'],
+    patches: [
+      {
+        file: projection,
+        from: `for (const admissionId of tables.admissions.get(sessionId)?.keys() ?? []) undo.delete(tables.payloads, admissionId);`,
+        to: ``,
+      },
+    ],
+  },
+  {
+    name: 'deletion-leaves-the-log',
+    within: 300,
+    breaks: ['deletion'],
+    patches: [
+      {
+        file: store,
+        from: `if (event.type === 'session.deleted') undo.put(this.#tables.events, sessionId, (log = []));`,
+        to: ``,
+      },
+    ],
+  },
+  {
+    name: 'deleted-while-a-follower-waits',
+    within: 300,
+    breaks: ['deletion', 'bug'],
+    patches: [
+      {
+        file: 'core/domain/session/delete.ts',
+        from: `const [first] = state.open;`,
+        to: `const first = state.open.find(({ status }) => status !== 'queued');`,
+      },
+      {
+        file: 'core/domain/session/evolve.ts',
+        from: `invariant(state.open.length === 0 && state.lineage.open === null, 'only a settled session is deleted');`,
+        to: ``,
+      },
+    ],
+  },
+  {
+    name: 'deletion-forgets-known-ids',
+    within: 1000,
+    breaks: ['P2'],
+    patches: [
+      {
+        file: 'core/domain/session/decide.ts',
+        from: `new Set<CommandKind>(['submit', 'steer', 'receipt', 'delete']);`,
+        to: `new Set<CommandKind>(['delete']);`,
+      },
+    ],
+  },
+  {
+    name: 'deleted-session-compressed-by-hand',
+    within: 1500,
+    breaks: ['deletion'],
+    patches: [
+      {
+        file: 'core/use-cases/compress-by-hand.ts',
+        from: `if (state === null || state.deletedAt !== null) {`,
+        to: `if (state === null) {`,
+      },
+    ],
+  },
+  {
+    name: 'fork-cuts-a-call-from-its-result',
+    within: 1000,
+    breaks: ['fork', 'P10'],
+    patches: [
+      {
+        file: 'core/domain/transcript/replay.ts',
+        from: `return withoutLooseEnd(taken);`,
+        to: `return transcript.slice(0, index + 1);`,
+      },
+    ],
+  },
+  {
+    name: 'fork-keeps-a-paste-that-was-too-large',
+    within: 3000,
+    breaks: ['fork'],
+    patches: [
+      {
+        file: 'core/use-cases/fork-session.ts',
+        from: `messages.filter(({ id }) => !next.hidden.includes(id))`,
+        to: `messages`,
+      },
+    ],
+  },
+  {
+    name: 'fork-is-deleted-with-its-origin',
+    within: 3000,
+    breaks: ['fork', 'P9', 'bug'],
+    patches: [
+      {
+        file: projection,
+        from: `if (row.sessionId !== sessionId) continue;`,
+        to: `if (row.sessionId !== sessionId && tables.states.get(row.sessionId)?.profile.forkedFrom?.sessionId !== sessionId) continue;`,
+      },
+    ],
+  },
+  {
+    name: 'update-ignores-a-stale-revision',
+    within: 500,
+    breaks: ['update'],
+    patches: [
+      {
+        file: 'core/domain/session/update.ts',
+        from: `if (revision !== null && revision !== state.revision) {`,
+        to: `if (revision !== null && revision > state.revision) {`,
+      },
+    ],
+  },
+  {
+    name: 'compression-by-hand-left-open-by-recovery',
+    within: 1500,
+    breaks: ['P9'],
+    patches: [
+      {
+        file: 'core/domain/turn/recover.ts',
+        from: `if (open === null || open.epoch >= context.epoch) return [];`,
+        to: `if (open === null || open.epoch >= context.epoch || open.trigger === 'manual') return [];`,
+      },
+    ],
+  },
+  {
+    name: 'history-forgets-what-left-the-transcript',
+    within: 1500,
+    breaks: ['history'],
+    patches: [
+      {
+        file: 'adapters/outbound/memory/memory-queries.ts',
+        from: `if (row === null) return null;`,
+        to: `if (row?.active !== true) return null;`,
+      },
+    ],
+  },
 ];

@@ -91,6 +91,8 @@ async function loadCore(folder: string): Promise<CoreUnderTest> {
       'core/use-cases/create-session.js',
       'core/use-cases/submit-prompt.js',
       'core/use-cases/steer-prompt.js',
+      'core/use-cases/edit-prompt.js',
+      'core/use-cases/fork-session.js',
       'core/use-cases/respond-approval.js',
       'core/use-cases/subscribe.js',
       'core/ports/ledger.js',

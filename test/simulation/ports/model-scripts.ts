@@ -16,6 +16,8 @@ export type ModelStep =
       /** Whether the adapter takes it for something that passes, and how long it should be waited for. */
       readonly passes?: boolean;
       readonly retryAfterMs?: number;
+      /** What the server says of its window. */
+      readonly windowTokens?: number;
     }
   /** Says nothing more until the adapter gives up. */
   | { readonly kind: 'hang' }
@@ -23,10 +25,21 @@ export type ModelStep =
   | { readonly kind: 'throw' }
   | { readonly kind: 'vanish' };
 
+/** Each session has two models: its own one, and a smaller one. */
+export function isSmall(model: string): boolean {
+  return model.endsWith(smallSuffix);
+}
+
+export const smallSuffix = '/small';
+
 /** How a server is, and what it did last. */
 export interface ServerTraits {
   /** The tokens that the server really takes, whatever the catalogue says. */
   readonly windowTokens: number;
+  /** The window of the smaller models, as a part of that. */
+  readonly smallShare: number;
+  /** Whether it says how large its window is. */
+  readonly statesWindow: boolean;
   /** Whether it gives every answer's calls the same ids again, as some local servers do. */
   readonly repeatsCallIds: boolean;
   /** The last fault: an outage lasts for more than one request. */
@@ -35,21 +48,24 @@ export interface ServerTraits {
 
 /** Decides what becomes of a request. The calmest of all is a short answer. */
 export function scriptFor(
-  request: Pick<ModelRequest, 'purpose' | 'messages'>,
+  request: Pick<ModelRequest, 'purpose' | 'messages' | 'target'>,
   number: number,
   server: ServerTraits,
   decisions: Decisions,
 ): readonly ModelStep[] {
   const tokens = tokensOf(request.messages);
-  const overflow = decisions.fault('overflow', 2) === 1 || tokens > server.windowTokens;
-  if (request.purpose === 'summary') return summaryScript(number, overflow, decisions);
+  const windowTokens = Math.floor(server.windowTokens * (isSmall(request.target.model) ? server.smallShare : 1));
+  const overflow = decisions.fault('overflow', 2) === 1 || tokens > windowTokens;
+  const stated = server.statesWindow && tokens > windowTokens ? { windowTokens } : {};
+  const tooLong: ModelStep = { kind: 'fail', reason: 'context_overflow', ...stated };
+  if (request.purpose === 'summary') return summaryScript(number, overflow ? tooLong : null, decisions);
   const tools = decisions.fault('tools', toolScripts.length);
   const again = decisions.fault('again', 2) === 1;
   const bad = decisions.fault('model', modelFaults.length) || (again ? server.lastFault : 0);
   server.lastFault = bad;
   const length = decisions.fault('long', answerLengths.length);
   const reported = decisions.fault('usage', reports.length);
-  if (overflow) return [{ kind: 'fail', reason: 'context_overflow' }];
+  if (overflow) return [tooLong];
   const usage = reports[reported]?.(tokens) ?? null;
   if (tools > 0) return toolScripts[tools]?.(server.repeatsCallIds ? 'call' : `call-${number}`, usage) ?? [];
   const text = answerText(number, answerLengths[length] ?? 0);
@@ -136,9 +152,9 @@ const toolScripts: readonly ((ids: string, usage: Usage | null) => readonly Mode
   ],
 ];
 
-function summaryScript(number: number, overflow: boolean, decisions: Decisions): readonly ModelStep[] {
+function summaryScript(number: number, tooLong: ModelStep | null, decisions: Decisions): readonly ModelStep[] {
   const bad = decisions.fault('summary', summaryFaults.length);
-  if (overflow) return [{ kind: 'fail', reason: 'context_overflow' }];
+  if (tooLong !== null) return [tooLong];
   return summaryFaults[bad]?.(`Summary ${number}: what was said before.`, null) ?? [];
 }
 

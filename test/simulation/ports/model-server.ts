@@ -96,7 +96,13 @@ export class ModelServer {
         break;
       }
       case 'fail':
-        end({ kind: 'failed', reason: step.reason, passes: step.passes, retryAfterMs: step.retryAfterMs });
+        end({
+          kind: 'failed',
+          reason: step.reason,
+          passes: step.passes,
+          retryAfterMs: step.retryAfterMs,
+          windowTokens: step.windowTokens,
+        });
         break;
       case 'hang':
         this.#clock.after(asker, stallMs, () => end({ kind: 'failed', reason: 'stalled' }));
@@ -119,6 +125,7 @@ export class ModelServer {
       number: this.#count,
       process: asker,
       purpose: request.purpose,
+      model: request.target.model,
       sessionId,
       turn: sessionId === null ? null : asker.turnOf(sessionId),
       messages: request.messages,
@@ -140,7 +147,9 @@ function failed(result: ExchangeEnd): ModelEvent | null {
     providerStatus: null,
     retryAfterMs: result.retryAfterMs ?? null,
   };
-  return { kind: 'failed', failure, learnt: null, usage: null };
+  const { windowTokens } = result;
+  const learnt = windowTokens === undefined ? null : { contextTokens: windowTokens };
+  return { kind: 'failed', failure, learnt, usage: null };
 }
 
 type FailureReason = Extract<ModelEvent, { kind: 'failed' }>['failure']['reason'];

@@ -26,6 +26,11 @@ function sessionRow(tables: MemoryTables, sessionId: string): SessionRow | null 
     held: state.hold !== null,
     heldUntil: state.hold?.until ?? null,
     tipId: state.lineage.tipId,
+    title: state.profile.title,
+    model: state.profile.model,
+    archived: state.archived,
+    pinned: state.pinned,
+    deleted: state.deletedAt !== null,
     openCompression: state.lineage.open,
   };
 }

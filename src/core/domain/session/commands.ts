@@ -27,6 +27,12 @@ export interface RotationPlan {
   readonly tail: readonly number[];
 }
 
+/** What a turn was got ready for. */
+export interface PreparedFor {
+  readonly payloadDigest: string;
+  readonly model: ModelAddress;
+}
+
 interface NewPrompt {
   readonly admissionId: string;
   readonly inputId: string;
@@ -85,8 +91,15 @@ interface CommandFields {
     readonly ifUntitled?: boolean;
   };
   delete: { readonly by: string };
-  /** Starts the head of the queue. With `prompt` the boundary `model` and the prompt's message join the same append. */
-  claim: { readonly admissionId: string; readonly prompt: MessageDraft | null };
+  /**
+   * Starts the head of the queue. With `prompt` the boundary `model` and the prompt's message join the same append. A
+   * runner that has read the prompt and looked at the model says which: what was changed since is read again first.
+   */
+  claim: {
+    readonly admissionId: string;
+    readonly prompt: MessageDraft | null;
+    readonly preparedFor?: PreparedFor;
+  };
   /** Makes the boundary `model` durable with the prompt's message, just before the first request. */
   dispatch: { readonly executionGeneration: number; readonly prompt: MessageDraft };
   /**

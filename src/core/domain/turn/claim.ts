@@ -1,5 +1,6 @@
 import { startAdmission } from '../admission/admission.ts';
-import type { Command } from '../session/commands.ts';
+import type { Admission } from '../admission/admission.ts';
+import type { Command, PreparedFor } from '../session/commands.ts';
 import { accepted, admissionEvent, refused } from '../session/decision.ts';
 import type { DecideContext, Verdict } from '../session/decision.ts';
 import { canClaim, queueHead } from '../session/state.ts';
@@ -15,6 +16,7 @@ export function decideClaim(
   if (context.draining) return refused({ reason: 'draining' });
   const head = queueHead(state);
   if (!canClaim(state) || head?.admissionId !== command.admissionId) return refused({ reason: 'not_claimable' });
+  if (!isPrepared(state, head, command.preparedFor)) return refused({ reason: 'not_claimable' });
   const executionGeneration = state.executionGeneration + 1;
   const turn = startAdmission(head, { epoch: context.epoch, generation: executionGeneration, at: context.now });
   const prompt = command.prompt === null ? [] : [command.prompt];
@@ -23,4 +25,13 @@ export function decideClaim(
     ...appendedEvents(turn, prompt, { ...context, step: 1, contextTokens: null, boundary: 'model' }),
   ];
   return accepted(events, () => ({ executionGeneration }));
+}
+
+/** An edit or another model that was acknowledged meanwhile counts: nothing has started yet. */
+function isPrepared({ profile }: SessionState, head: Admission, prepared: PreparedFor | undefined): boolean {
+  if (prepared === undefined) return true;
+  const { payloadDigest, model } = prepared;
+  const sameModel =
+    model.provider === profile.provider && model.model === profile.model && model.baseUrl === profile.baseUrl;
+  return sameModel && payloadDigest === head.payloadDigest;
 }

@@ -160,3 +160,15 @@ describe('nothing is started', () => {
     expect(snapshot?.context).toMatchObject({ ...preview?.window });
   });
 });
+
+describe('a compression by hand of a deleted session', () => {
+  test('finds no session, and so does its preview', async () => {
+    const { gateway, sessionId } = await underPressure();
+    await gateway.sessions.send(sessionId, { kind: 'delete', by: 'local' });
+    const { byHand } = gateway.gateway;
+
+    const notFound = { kind: 'refused', refusal: { reason: 'not_found', what: 'session' } };
+    expect(await byHand.compress(request(sessionId))).toEqual(notFound);
+    expect(await byHand.preview(request(sessionId))).toBeNull();
+  });
+});

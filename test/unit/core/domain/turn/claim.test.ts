@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { aDraft, aMessage, anAdmission } from '../../../../support/builders.ts';
-import { claim } from '../../../../support/commands.ts';
-import { firstNewMessageId, given, now } from '../../../../support/given.ts';
+import { decide } from '../../../../../src/core/domain/session/decide.ts';
+import { addressOf } from '../../../../../src/core/domain/session/state.ts';
+import { aDraft, aMessage, anAdmission, aProfile, aSessionId } from '../../../../support/builders.ts';
+import { claim, edit, update } from '../../../../support/commands.ts';
+import { aContext, firstNewMessageId, given, now } from '../../../../support/given.ts';
 import {
   compressionStarted,
   created,
@@ -114,4 +116,19 @@ test('a message that the claim stores is the whole draft with an identity', () =
   const message = aMessage({ parts, tokens: 1605, id: firstNewMessageId, at: now });
 
   given(created(), queued(1)).when(claim(1, draft)).then(started(1), prompted(1, message));
+});
+
+test('a claim of a prompt that was edited, or for another model, since its turn was got ready is refused', () => {
+  const { payloadDigest } = anAdmission();
+  const preparedFor = { payloadDigest, model: addressOf(aProfile()) };
+  const waiting = given(created(), queued(1));
+  const edited = waiting.when(edit(1)).after;
+  const moved = waiting.when(update({ model: { ...preparedFor.model, model: 'another-model' } })).after;
+
+  const decisions = [waiting.state, edited, moved].map((state) =>
+    decide(aSessionId, state, { ...claim(1), preparedFor }, aContext()),
+  );
+
+  const refused = { kind: 'refused', refusal: { reason: 'not_claimable' } };
+  expect(decisions).toEqual([expect.objectContaining({ kind: 'accepted' }), refused, refused]);
 });
