@@ -5,6 +5,9 @@ import type { EventRow, Rows } from './rows.ts';
 export function auditEvents(session: BookedSession, rows: Rows): readonly string[] {
   const log = rows.events.filter(({ session_id }) => session_id === session.id);
   const findings: string[] = [];
+  if (log.at(-1)?.type === 'session.deleted') {
+    return log.length === 1 ? [] : [`the deleted ${session.name} has ${String(log.length)} events left`];
+  }
   const gap = log.findIndex(({ seq }, index) => seq !== index + 1);
   if (gap >= 0) findings.push(`the log of ${session.name} has a gap at ${String(gap + 1)}`);
   for (const heard of session.events) {
@@ -24,6 +27,7 @@ type Life = 'none' | 'queued' | 'started' | 'stopping' | 'lost' | 'ended';
 const steps: Readonly<Record<string, { readonly from: readonly Life[]; readonly to: Life }>> = {
   'admission.queued': { from: ['none'], to: 'queued' },
   'admission.cancelled': { from: ['queued'], to: 'ended' },
+  'admission.merged': { from: ['queued'], to: 'ended' },
   'admission.requeued': { from: ['started'], to: 'queued' },
   'turn.started': { from: ['queued'], to: 'started' },
   'turn.stop_requested': { from: ['started'], to: 'stopping' },

@@ -8,7 +8,8 @@
 import type { BookedPrompt, BookedSession, Books } from './books.ts';
 import { retryBase } from './books.ts';
 import { auditEvents } from './audit-events.ts';
-import { expectedAnswer, readPromptText } from './prompt-text.ts';
+import { auditLife } from './audit-life.ts';
+import { asksForTool, expectedAnswer, readPromptText } from './prompt-text.ts';
 import type { AdmissionRow, MessageRow, Rows } from './rows.ts';
 import { sessionOfTag } from './witness.ts';
 import type { SeenRequest, Witness } from './witness.ts';
@@ -27,7 +28,9 @@ export function audit({ books, rows, witness }: Audited): readonly string[] {
     const own = rows.admissions.filter(({ target_session_id }) => target_session_id === session.id);
     findings.push(
       ...auditPromises(session, own),
+      ...auditMoves(session, own),
       ...auditRequests(session, own, witness.requests),
+      ...auditLife(session, own, rows),
       ...auditEvents(session, rows),
     );
   }
@@ -82,7 +85,8 @@ function auditPrompt(name: string, prompt: BookedPrompt, row: AdmissionRow): rea
   };
   check(row.admission_id === prompt.admissionId, `has another admission id than it was told`);
   check(row.seq === prompt.sequence, `has another sequence number than it was told`);
-  check(row.payload === null || row.payload.includes(JSON.stringify(prompt.text).slice(1, -1)), 'has another text');
+  const texts = textsOf(prompt).map((text) => JSON.stringify(text).slice(1, -1));
+  check(row.payload === null || texts.some((text) => row.payload?.includes(text)), 'has another text');
   if (prompt.outcome !== null) {
     check(
       row.outcome === prompt.outcome,
@@ -113,6 +117,22 @@ function auditPrompt(name: string, prompt: BookedPrompt, row: AdmissionRow): rea
     'was stopped by nobody',
   );
   return findings;
+}
+
+/** What a prompt may say now: what an acknowledged edit gave it, else what it began with or what an edit asked for. */
+function textsOf({ text, edit }: BookedPrompt): readonly string[] {
+  if (edit === null) return [text];
+  return edit.acknowledged ? [edit.text] : [text, edit.text];
+}
+
+/** A prompt that was moved, and is told so, stands before the others. */
+function auditMoves(session: BookedSession, own: readonly AdmissionRow[]): readonly string[] {
+  const positions = new Map(own.map(({ request_id, position }) => [request_id, position]));
+  return [...session.prompts.values()].flatMap(({ inputId, move }) => {
+    if (move?.acknowledged !== true) return [];
+    const isFirst = move.before.every((other) => (positions.get(inputId) ?? 0) < (positions.get(other) ?? 0));
+    return isFirst ? [] : [`${session.name}/${inputId} was moved and stands where it was`];
+  });
 }
 
 /** No request of one admission goes out twice, and they go out in the order of the queue. */
@@ -160,21 +180,25 @@ function isSubsequence(part: readonly string[], whole: readonly string[]): boole
 /** A created session stays, each once, and a hold that was acknowledged too. */
 function auditSessions(books: Books, rows: Rows): readonly string[] {
   const findings: string[] = [];
-  for (const { name, id, hold } of books.sessions.values()) {
+  for (const { name, id, hold, title, deletion } of books.sessions.values()) {
     const found = rows.sessions.filter(({ request_id }) => request_id === name);
     if (found.length > 1) findings.push(`${name} was made twice`);
     const root = rows.sessions.find((row) => row.id === id);
     if (id !== null && root === undefined) findings.push(`${name} was acknowledged and is lost`);
-    if (root !== undefined && hold === 'held' && root.hold_reason === null)
-      findings.push(`the hold of ${name} is lost`);
-    if (root !== undefined && hold === 'none' && root.hold_reason !== null)
-      findings.push(`the release of ${name} is lost`);
+    if (root === undefined) continue;
+    const isDeleted = root.deleted_at !== null;
+    if (deletion === 'acknowledged' && !isDeleted) findings.push(`the deletion of ${name} is lost`);
+    if (deletion === 'none' && isDeleted) findings.push(`${name} was deleted by nobody`);
+    const titles = title?.acknowledged === true ? [title.text] : [title?.text ?? null, null];
+    if (!isDeleted && !titles.includes(root.title)) findings.push(`${name} has the title ${String(root.title)}`);
+    if (hold === 'held' && root.hold_reason === null) findings.push(`the hold of ${name} is lost`);
+    if (hold === 'none' && root.hold_reason !== null) findings.push(`the release of ${name} is lost`);
   }
   return findings;
 }
 
 /** A completed prompt and its answer are stored once, word for word, whatever was compressed since. */
-function auditAnswers({ admissions, messages }: Rows): readonly string[] {
+function auditAnswers({ sessions, admissions, messages }: Rows): readonly string[] {
   const originals = new Map<string, MessageRow[]>();
   for (const message of messages) {
     if (message.admission_id === null || message.id !== message.origin_id) continue;
@@ -182,7 +206,10 @@ function auditAnswers({ admissions, messages }: Rows): readonly string[] {
     if (own === undefined) originals.set(message.admission_id, [message]);
     else own.push(message);
   }
+  const deleted = new Set(sessions.filter(({ deleted_at }) => deleted_at !== null).map(({ id }) => id));
   return admissions.flatMap((row) => {
+    if (deleted.has(row.target_session_id)) return [];
+    if (row.merged_into !== null) return auditSteer(row, messages);
     const own = originals.get(row.admission_id) ?? [];
     const prompts = own.filter(({ kind }) => kind === 'prompt');
     const answers = own.filter(({ kind, partial }) => kind === 'answer' && partial === 0);
@@ -191,17 +218,30 @@ function auditAnswers({ admissions, messages }: Rows): readonly string[] {
     if (row.outcome !== 'completed') return [];
     if (prompt === null) return [`${row.request_id} is completed without a prompt`];
     const isWhole = answers.at(-1)?.content === expectedAnswer(prompt);
-    const isOnce = answers.length === (prompt.wish === 'tool' ? 2 : 1);
+    const isOnce = answers.length === (asksForTool(prompt.wish) ? 2 : 1);
     return isWhole && isOnce
       ? []
       : [`the answer of ${row.request_id} is not what the model said: ${String(answers.length)} answers`];
   });
 }
 
+/** The text of a steer is in its turn once. */
+function auditSteer(
+  { request_id, payload, merged_into }: AdmissionRow,
+  messages: readonly MessageRow[],
+): readonly string[] {
+  const stored = messages.filter(
+    ({ id, origin_id, kind, admission_id, content }) =>
+      id === origin_id && kind === 'steer' && admission_id === merged_into && payload?.includes(content) === true,
+  );
+  return stored.length === 1 ? [] : [`the text of ${request_id} is in its turn ${String(stored.length)} times`];
+}
+
 /** One chain for each session: each closed transcript has its one child, and the last one is open. */
 function auditLineage({ sessions, messages, compressions }: Rows): readonly string[] {
   const findings: string[] = [];
   for (const root of sessions.filter(({ id, root_session_id }) => id === root_session_id)) {
+    if (root.deleted_at !== null) continue;
     const chain = sessions.filter(({ root_session_id }) => root_session_id === root.id);
     for (const [index, transcript] of chain.entries()) {
       const isTip = index === chain.length - 1;
@@ -216,7 +256,10 @@ function auditLineage({ sessions, messages, compressions }: Rows): readonly stri
       if (summaries.length > 1)
         findings.push(`${String(root.request_id)} has ${String(summaries.length)} summaries at once`);
     }
-    const rotations = compressions.filter(({ session_id, status }) => session_id === root.id && status === 'completed');
+    const rotations = compressions.filter(
+      ({ session_id, status, child_transcript, parent_transcript }) =>
+        session_id === root.id && status === 'completed' && child_transcript !== parent_transcript,
+    );
     if (rotations.length !== chain.length - 1)
       findings.push(
         `${String(root.request_id)} has ${String(chain.length)} transcripts after ${String(rotations.length)} compressions`,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { TestHome } from '../../support/daemon.ts';
 import { connect } from '../../support/daemon.ts';
 import type { RawClient, RpcAnswer } from '../../support/raw-client.ts';
-import type { BookedPrompt, BookedSession, Books, HeardReceipt } from './books.ts';
+import type { BookedPrompt, BookedSession, Books, HeardCompression, HeardReceipt } from './books.ts';
 
 /** No answer came, or one that doesn't know: the call may or may not have taken effect. */
 export class ConnectionLost extends Error {
@@ -46,6 +46,68 @@ export class Bookkeeper {
   /** Whether the daemon still answers. */
   async isAlive(): Promise<boolean> {
     return (await this.#client.request('ping', {})).result !== undefined;
+  }
+
+  /** Makes a fork, or finds the one that the same call made. */
+  async fork(origin: BookedSession, messageId: number, name: string): Promise<BookedSession> {
+    const session = this.books.session(name, { name: origin.name, messageId });
+    const params = { session_id: origin.id, message_id: messageId, request_id: name };
+    const answer = await this.#ask('session.fork', params);
+    if ('refused' in answer) throw new Error(`the fork ${name} was refused as ${answer.refused}`);
+    this.books.created(session, String(answer.result['session_id']));
+    return session;
+  }
+
+  /** The ids of the messages of a session, oldest first. */
+  async messageIds(session: BookedSession): Promise<readonly number[]> {
+    const answer = await this.#ask('session.history', { session_id: session.id, after: '0', limit: 100 });
+    if ('refused' in answer) throw new Error(`the history of ${session.name} was refused as ${answer.refused}`);
+    const entries = answer.result['entries'] as readonly { type: string; message?: { id: number } }[]; // as the protocol says
+    return entries.flatMap(({ message }) => message?.id ?? []);
+  }
+
+  async rename(session: BookedSession, text: string): Promise<void> {
+    session.title = { text, acknowledged: false };
+    const answer = await this.#ask('session.update', { session_id: session.id, title: text });
+    if ('refused' in answer) throw new Error(`the title of ${session.name} was refused as ${answer.refused}`);
+    session.title.acknowledged = true;
+  }
+
+  async remove(session: BookedSession): Promise<void> {
+    session.deletion = session.deletion === 'none' ? 'asked' : session.deletion;
+    const answer = await this.#ask('session.delete', { session_id: session.id });
+    if ('refused' in answer) throw new Error(`the deletion of ${session.name} was refused as ${answer.refused}`);
+    session.deletion = 'acknowledged';
+  }
+
+  /** Whatever is asked about a deleted session, beside what it knows, is not found. */
+  async expectGone(session: BookedSession): Promise<void> {
+    for (const [method, more] of [
+      ['session.get', {}],
+      ['session.history', {}],
+      ['prompt.submit', { input_id: 'after-the-deletion', text: 'Anybody?' }],
+    ] as const) {
+      const answer = await this.#ask(method, { session_id: session.id, ...more });
+      const said = 'refused' in answer ? answer.refused : 'answered';
+      this.books.hold(said === 'not_found', `${method} of the deleted ${session.name} was ${said}`);
+    }
+  }
+
+  /** Compresses by hand. A request id stands for one compression for ever. */
+  async compress(session: BookedSession, requestId: string): Promise<HeardCompression> {
+    const known = session.compressions.get(requestId) ?? null;
+    session.compressions.set(requestId, known);
+    const answer = await this.#ask('session.compress', { session_id: session.id, request_id: requestId });
+    const heard: HeardCompression =
+      'refused' in answer
+        ? { compressionId: null, refused: answer.refused }
+        : { compressionId: String(answer.result['compression_id']), refused: null };
+    const isRight = heard.refused === null || heard.refused === 'compression_failed';
+    this.books.hold(isRight, `the compression ${requestId} was refused as ${String(heard.refused)}`);
+    const isSame = known === null || JSON.stringify(known) === JSON.stringify(heard);
+    this.books.hold(isSame, `the compression ${requestId} was ${JSON.stringify(known)}, is ${JSON.stringify(heard)}`);
+    session.compressions.set(requestId, heard);
+    return heard;
   }
 
   async create(name: string): Promise<BookedSession> {
@@ -108,6 +170,45 @@ export class Bookkeeper {
       `${session.name}/${prompt.inputId} with another text was ${'refused' in answer ? answer.refused : 'accepted'}`,
     );
     if (isConflict) this.books.heard(session, answer.data['receipt'] as HeardReceipt, answer.askedAt); // every conflict carries one
+  }
+
+  async edit(session: BookedSession, prompt: BookedPrompt, text: string): Promise<Refused | null> {
+    prompt.edit = { text, acknowledged: false };
+    const answer = await this.#ask('prompt.edit', { session_id: session.id, input_id: prompt.inputId, text });
+    if ('refused' in answer) return answer;
+    this.books.heard(session, receiptOf(answer.result), answer.askedAt);
+    prompt.edit.acknowledged = true;
+    return null;
+  }
+
+  /** Moves a prompt to the head of the queue, before all these. */
+  async moveFirst(
+    session: BookedSession,
+    prompt: BookedPrompt,
+    before: readonly BookedPrompt[],
+  ): Promise<Refused | null> {
+    prompt.move = { before: before.map(({ inputId }) => inputId), acknowledged: false };
+    const params = { session_id: session.id, input_id: prompt.inputId, to: 'first' };
+    const answer = await this.#ask('prompt.move', params);
+    if ('refused' in answer) return answer;
+    this.books.heard(session, receiptOf(answer.result), answer.askedAt);
+    prompt.move.acknowledged = true;
+    return null;
+  }
+
+  /** Adds to the turn of this generation. What it says has no tag: the request that brings it is the turn's own. */
+  async steer(session: BookedSession, inputId: string, text: string, generation: number): Promise<Refused | null> {
+    const prompt = this.books.asking(session, inputId, text, generation);
+    prompt.cancelAsked = true; // the gateway withdraws it when the turn is over
+    const params = { session_id: session.id, input_id: inputId, text, execution_generation: generation };
+    const answer = await this.#ask('session.steer', params);
+    if ('refused' in answer) {
+      this.books.hold(prompt.acknowledgedAt > answer.askedAt, `the known ${inputId} was refused as ${answer.refused}`);
+      session.prompts.delete(inputId);
+      return answer;
+    }
+    this.books.heard(session, receiptOf(answer.result), answer.askedAt, true);
+    return null;
   }
 
   async receipt(session: BookedSession, prompt: BookedPrompt): Promise<BookedPrompt> {

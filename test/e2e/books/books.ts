@@ -44,6 +44,12 @@ export interface BookedPrompt {
   discardAsked: boolean;
   retryAsked: boolean;
   resolveAcknowledged: 'discard' | 'retry' | null;
+  /** What an edit asked for, and whether it was acknowledged. The id stands for `text` all the same. */
+  edit: { readonly text: string; acknowledged: boolean } | null;
+  /** The prompts that it was moved before, and whether that was acknowledged. */
+  move: { readonly before: readonly string[]; acknowledged: boolean } | null;
+  /** For a prompt that was meant for a running turn. */
+  readonly steers: number | null;
 }
 
 export interface BookedSession {
@@ -54,6 +60,18 @@ export interface BookedSession {
   /** The last hold or release that was acknowledged, or what was asked for when no answer came: then it is not certain. */
   hold: 'none' | 'held' | 'uncertain';
   readonly events: HeardEvent[];
+  title: { readonly text: string; acknowledged: boolean } | null;
+  deletion: 'none' | 'asked' | 'acknowledged';
+  /** Where a fork comes from. */
+  readonly forkOf: { readonly name: string; readonly messageId: number } | null;
+  /** What was heard of a compression by hand, by its request id. */
+  readonly compressions: Map<string, HeardCompression | null>;
+}
+
+/** The answer to a request for a compression: the id of one that was made, or why there is none. */
+export interface HeardCompression {
+  readonly compressionId: string | null;
+  readonly refused: string | null;
 }
 
 export class Books {
@@ -77,10 +95,20 @@ export class Books {
     return this.#now;
   }
 
-  session(name: string): BookedSession {
+  session(name: string, forkOf: BookedSession['forkOf'] = null): BookedSession {
     const known = this.sessions.get(name);
     if (known !== undefined) return known;
-    const fresh: BookedSession = { name, id: null, prompts: new Map(), hold: 'none', events: [] };
+    const fresh: BookedSession = {
+      name,
+      id: null,
+      prompts: new Map(),
+      hold: 'none',
+      events: [],
+      title: null,
+      deletion: 'none',
+      forkOf,
+      compressions: new Map(),
+    };
     this.sessions.set(name, fresh);
     return fresh;
   }
@@ -105,7 +133,7 @@ export class Books {
   }
 
   /** Writes down that a prompt is about to be asked for. */
-  asking(session: BookedSession, inputId: string, text: string): BookedPrompt {
+  asking(session: BookedSession, inputId: string, text: string, steers: number | null = null): BookedPrompt {
     const known = session.prompts.get(inputId);
     if (known !== undefined) return known;
     const fresh: BookedPrompt = {
@@ -125,6 +153,9 @@ export class Books {
       discardAsked: false,
       retryAsked: false,
       resolveAcknowledged: null,
+      edit: null,
+      move: null,
+      steers,
     };
     session.prompts.set(inputId, fresh);
     return fresh;

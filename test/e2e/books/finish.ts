@@ -1,5 +1,6 @@
-import type { BookedSession } from './books.ts';
+import type { BookedPrompt, BookedSession } from './books.ts';
 import type { Bookkeeper } from './bookkeeper.ts';
+import { promptText } from './prompt-text.ts';
 
 /**
  * What a careful client does after a restart: it asks again for what nobody answered, decides on what was lost, and
@@ -10,20 +11,62 @@ export async function finish(
   options: { readonly onUnknown?: 'discard' | 'retry' } = {},
 ): Promise<void> {
   for (const session of client.books.sessions.values()) {
-    await client.create(session.name);
+    if (session.deletion !== 'none') {
+      await finishDeletion(client, session);
+      continue;
+    }
+    await makeAgain(client, session);
+    if (session.title !== null) await client.rename(session, session.title.text);
+    for (const prompt of session.prompts.values()) await changeAgain(client, session, prompt);
     await client.follow(session);
     if (session.hold !== 'none') await client.release(session);
     await askAgain(client, session);
     await drain(client, session, options.onUnknown ?? 'discard');
+    for (const requestId of session.compressions.keys()) {
+      await client.compress(session, requestId);
+      await client.compress(session, requestId);
+      await client.submit(session, 'after', promptText(`${session.name}.after`));
+      await drain(client, session, 'discard');
+    }
     for (const prompt of session.prompts.values()) await client.receipt(session, prompt);
     await client.listenUntil(session, await client.lastSeq(session));
   }
+}
+
+async function makeAgain(client: Bookkeeper, { name, forkOf }: BookedSession): Promise<void> {
+  if (forkOf === null) await client.create(name);
+  else await client.fork(client.books.session(forkOf.name), forkOf.messageId, name);
+}
+
+/** A deletion is asked for again; known ids keep their receipts, and all else is gone. */
+async function finishDeletion(client: Bookkeeper, session: BookedSession): Promise<void> {
+  await client.remove(session);
+  for (const prompt of session.prompts.values()) {
+    await client.receipt(session, prompt);
+    const refused = await client.submit(session, prompt.inputId, prompt.text);
+    if (refused !== null) throw new Error(`${prompt.inputId} of a deleted session was refused as ${refused.refused}`);
+  }
+  await client.expectGone(session);
+}
+
+/** An edit and a move that nobody has acknowledged are asked for again; whoever has started meanwhile stays as it is. */
+async function changeAgain(client: Bookkeeper, session: BookedSession, prompt: BookedPrompt): Promise<void> {
+  if (prompt.admissionId === null) return;
+  const { edit, move } = prompt;
+  if (edit?.acknowledged === false) await client.edit(session, prompt, edit.text);
+  if (move?.acknowledged !== false) return;
+  const before = move.before.flatMap((inputId) => session.prompts.get(inputId) ?? []);
+  await client.moveFirst(session, prompt, before);
 }
 
 /** Every prompt once more: those without a receipt get one, all others the one that they have. */
 async function askAgain(client: Bookkeeper, session: BookedSession): Promise<void> {
   for (const prompt of session.prompts.values()) {
     if (prompt.inputId.includes('~')) continue; // made by the gateway: no client may ask for it
+    if (prompt.steers !== null) {
+      await client.steer(session, prompt.inputId, prompt.text, prompt.steers);
+      continue;
+    }
     const refused = await client.submit(session, prompt.inputId, prompt.text);
     if (refused !== null) throw new Error(`${session.name}/${prompt.inputId} was refused as ${refused.refused}`);
   }

@@ -16,7 +16,12 @@ export interface PromptText {
  * first. `park`: it waits until the test lets it answer. `overflow`: it refuses until the transcript is compressed.
  */
 export type Wish = (typeof wishes)[number];
-const wishes = ['plain', 'long', 'slow', 'tool', 'park', 'overflow'] as const;
+const wishes = ['plain', 'long', 'slow', 'tool', 'parktool', 'park', 'overflow'] as const;
+
+/** `parktool` asks for a tool when the test lets it answer. */
+export function asksForTool(wish: Wish): boolean {
+  return wish === 'tool' || wish === 'parktool';
+}
 
 export function promptText(tag: string, wish: Wish = 'plain', amount = 0, padding = ''): string {
   return `#${tag} ${wish} ${String(amount)}${padding === '' ? '' : ` ${padding}`}`;
@@ -37,3 +42,6 @@ export function expectedAnswer({ tag, wish, amount }: PromptText): string {
 }
 
 export const summaryText = 'Objective: to go on with what was asked for.';
+
+/** How the text begins that is added to a running turn. */
+export const steerMark = 'And one more thing: ';

@@ -18,6 +18,8 @@ export interface SessionRow {
   readonly ended_at: string | null;
   readonly end_reason: string | null;
   readonly hold_reason: string | null;
+  readonly title: string | null;
+  readonly deleted_at: string | null;
 }
 
 export interface AdmissionRow {
@@ -33,6 +35,7 @@ export interface AdmissionRow {
   readonly retried_by: string | null;
   readonly resolution: string | null;
   readonly payload: string | null;
+  readonly merged_into: string | null;
 }
 
 export interface MessageRow {
@@ -54,6 +57,8 @@ export interface EventRow {
 }
 
 export interface CompressionRow {
+  readonly id: string;
+  readonly trigger: string;
   readonly session_id: string;
   readonly parent_transcript: string;
   readonly child_transcript: string | null;

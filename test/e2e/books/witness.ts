@@ -11,7 +11,7 @@ import { chatRequestFaults } from '../../support/loopback-model/assert-valid-cha
 import type { LoopbackCall } from '../../support/loopback-model/loopback-call.ts';
 import { LoopbackModel } from '../../support/loopback-model/loopback-model.ts';
 import type { ChatRequest } from '../../support/loopback-model/loopback-model.ts';
-import { expectedAnswer, readPromptText, summaryText } from './prompt-text.ts';
+import { asksForTool, expectedAnswer, readPromptText, steerMark, summaryText } from './prompt-text.ts';
 import type { PromptText } from './prompt-text.ts';
 
 /** A request of a turn, as the model server saw it. */
@@ -136,9 +136,9 @@ export class Witness {
       await contextLengthExceeded(1000)(call);
       return;
     }
-    if (prompt.wish === 'park') await this.#park(call);
+    if (prompt.wish === 'park' || (prompt.wish === 'parktool' && step === 1)) await this.#park(call);
     if (call.isClosed) return;
-    if (prompt.wish === 'tool' && step === 1) {
+    if (asksForTool(prompt.wish) && step === 1) {
       await toolCallAnswer([{ id: `call-${prompt.tag}`, name: 'look_up', arguments: { tag: prompt.tag } }])(call);
     } else {
       await textAnswer(expectedAnswer(prompt), prompt.wish === 'slow' ? { delayMs: prompt.amount } : {})(call);
@@ -158,12 +158,18 @@ export function sessionOfTag(tag: string): string {
   return tag.slice(0, tag.lastIndexOf('.'));
 }
 
-function promptOf(body: ChatRequest): PromptText | null {
-  const content = body.messages.findLast(({ role }) => role === 'user')?.content;
+function promptOf({ messages }: ChatRequest): PromptText | null {
+  const content = messages[promptIndex(messages)]?.content;
   return typeof content === 'string' ? readPromptText(content) : null;
 }
 
+/** What a user said last, beside what was added to the running turn: only prompts have a tag. */
+function promptIndex(messages: ChatRequest['messages']): number {
+  const isSteer = (content: unknown): boolean => typeof content === 'string' && content.startsWith(steerMark);
+  return messages.findLastIndex(({ role, content }) => role === 'user' && !isSteer(content));
+}
+
 function stepsSincePrompt(body: ChatRequest): number {
-  const prompt = body.messages.findLastIndex(({ role }) => role === 'user');
+  const prompt = promptIndex(body.messages);
   return body.messages.slice(prompt).filter(({ role }) => role === 'assistant').length;
 }

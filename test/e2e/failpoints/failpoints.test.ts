@@ -50,10 +50,6 @@ const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
   'finish_call',
   'respond_approval',
   'expire_approval',
-  'steer',
-  'merge_steers',
-  'compress_by_hand',
-  'learn_window',
 ]);
 
 const places: readonly string[] = [

@@ -22,10 +22,15 @@ export const triggerText = (tag: string): string => promptText(tag, 'plain', 0, 
 /** Tokens of a request from which on the preflight compresses. */
 const triggerTokens = 3000;
 
-export function homeConfig(url: string, compresses: boolean, drainSeconds = 0.2): unknown {
+export function homeConfig(url: string, compresses: boolean, drainSeconds = 0.2, inPlace = false): unknown {
   return {
     model: { provider: 'custom', default: 'witness-model', base_url: url, context_length: 64_000 },
-    compression: { protect_first_n: 1, protect_last_n: 2, threshold_tokens: compresses ? triggerTokens : null },
+    compression: {
+      protect_first_n: 1,
+      protect_last_n: 2,
+      threshold_tokens: compresses ? triggerTokens : null,
+      in_place: inPlace,
+    },
     shutdown: { drain_seconds: drainSeconds },
   };
 }

@@ -10,7 +10,7 @@ import { readRows } from '../books/rows.ts';
 import type { Witness, WitnessServer } from '../books/witness.ts';
 import { copyHome, daemonEnvironment, homeConfig } from './home-copies.ts';
 import type { Beginning } from './home-copies.ts';
-import type { Act, Scenario } from './scenarios.ts';
+import type { Act, Scenario } from './acts.ts';
 
 export interface Outcome {
   /** How the daemon that had the failpoint ended, the first of them where it died more than once. */
@@ -33,7 +33,10 @@ export async function runScenario(
   const witness = server.witness(run.key, beginning.witness);
   witness.summaries = scenario.summaries ?? 'answer';
   const books = beginning.books.copy();
-  const home = copyHome(beginning.home, homeConfig(server.url, scenario.compresses, scenario.drainSeconds));
+  const home = copyHome(
+    beginning.home,
+    homeConfig(server.url, scenario.compresses, scenario.drainSeconds, scenario.inPlace),
+  );
   const environment = {
     ...daemonEnvironment(witness),
     HOLDFAST_FAILPOINTS: `${String(name)}:${run.action}${nth === undefined ? '' : `@${nth}`}`,
