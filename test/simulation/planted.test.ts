@@ -4,9 +4,12 @@ import { plantedBugs } from './planted/bugs.ts';
 import { plantedCore } from './planted/plant.ts';
 
 /* A simulator that finds nothing may be blind. Each of these faults must be found, and soon. */
-it.each(plantedBugs)('the planted bug $name is found within $within histories', async ({ patches, within, breaks }) => {
-  const core = await plantedCore(patches);
-  const { failure } = await runCampaign({ core, seed: 1, histories: within });
-  const broken = failure?.run.broken;
-  expect(breaks, broken?.message).toContain(broken?.rule);
-});
+it.each(plantedBugs)(
+  'the planted bug $name is found within $within histories',
+  async ({ patches, within, breaks, seed = 1 }) => {
+    const core = await plantedCore(patches);
+    const { failure } = await runCampaign({ core, seed, histories: within });
+    const broken = failure?.run.broken;
+    expect(breaks, broken?.message).toContain(broken?.rule);
+  },
+);

@@ -12,7 +12,8 @@ export function drawCommands(random: Random, sessions: number, length: number): 
   let nextKey = 0;
   while (commands.length < length) {
     const client = random.weighted({ 0: 6, 1: 4, 2: 1 });
-    const session = random.chance(0.12) ? sessions + random.below(forkCount) : random.below(sessions);
+    const isOfFork = weights.fork > 0 && random.chance(0.12);
+    const session = isOfFork ? sessions + random.below(forkCount) : random.below(sessions);
     const command = drawCommand(random, random.weighted(weights), Number(client), session, nextKey);
     if (command.do === 'submit') nextKey = (nextKey + 1) % keyCount;
     commands.push(command);
@@ -53,12 +54,26 @@ const usualWeights = {
 };
 type Kind = keyof typeof usualWeights;
 
+/** What changes or reads whole sessions. Most faults of turns are found sooner without it, so it is in every other history. */
+const ofSessions: ReadonlySet<Kind> = new Set<Kind>([
+  'edit',
+  'move',
+  'update',
+  'delete',
+  'fork',
+  'history',
+  'lineage',
+  'search',
+]);
+
 function drawWeights(random: Random): Record<Kind, number> {
   const weights = { ...usualWeights };
+  const withSessions = random.chance(0.5);
   for (const kind of Object.keys(weights) as Kind[]) {
     // The keys of the record.
     const stress = random.oneOf([0, 1, 1, 1, 1, 3]);
-    if (kind !== 'submit') weights[kind] *= stress;
+    if (ofSessions.has(kind) && !withSessions) weights[kind] = 0;
+    else if (kind !== 'submit') weights[kind] *= stress;
   }
   return weights;
 }
