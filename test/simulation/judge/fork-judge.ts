@@ -82,7 +82,7 @@ function messagesOf({ messages }: Books, ids: readonly number[]): readonly Messa
   return ids.flatMap((id) => messages.get(id) ?? []);
 }
 
-/** The results of the last step come along; a step without all of them, and a prompt without an answer, stay behind. */
+/** The results of the last step come along; a step without all of them, and what somebody said without an answer, stay behind. */
 function cut(upTo: readonly Message[], behind: readonly Message[]): readonly Message[] {
   const taken = [...upTo];
   for (const message of behind) {
@@ -91,8 +91,12 @@ function cut(upTo: readonly Message[], behind: readonly Message[]): readonly Mes
   }
   const [broken] = openCalls(taken);
   const whole = broken === undefined ? taken : taken.slice(0, broken.asker);
-  while (whole.at(-1)?.kind === 'prompt') whole.pop();
+  while (isSaid(whole.at(-1))) whole.pop();
   return whole;
+}
+
+function isSaid(message: Message | undefined): boolean {
+  return message?.kind === 'prompt' || message?.kind === 'steer';
 }
 
 /** Each result goes to the newest step before it that asks for its id. */

@@ -14,7 +14,8 @@ export function transcriptAfter(messages: readonly MessageMeta[], event: Session
 
 /**
  * Where a fork at a message ends: behind the step that the message belongs to, so that every call keeps its result. A
- * step whose results never came is left out as a whole, and so is a prompt that nothing answers.
+ * step whose results never came is left out as a whole, and so is a prompt or a steer that nothing answers: the fork's own
+ * prompt would follow it, and two of them in a row are refused by some providers.
  *
  * `transcript` is the list as it was when it first held the message, `following` what joined it afterwards.
  */
@@ -37,5 +38,5 @@ function withoutLooseEnd(messages: readonly MessageMeta[]): readonly MessageMeta
   const open = new Set(openToolCalls(messages));
   const asking = messages.findIndex(({ toolCallIds }) => toolCallIds.some((id) => open.has(id)));
   const whole = asking < 0 ? messages : messages.slice(0, asking);
-  return whole.slice(0, whole.findLastIndex(({ kind }) => kind !== 'prompt') + 1);
+  return whole.slice(0, whole.findLastIndex(({ kind }) => kind !== 'prompt' && kind !== 'steer') + 1);
 }
