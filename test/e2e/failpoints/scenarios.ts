@@ -40,57 +40,59 @@ export const scenarios: readonly Scenario[] = [
       await ended(client, session, first);
     },
   },
-  {
-    name: 'a compression before the request',
-    from: 'a long session',
-    compresses: true,
-    bugs: ['summary.before_send', 'rotate.before_commit', 'rotate.after_commit', 'dispatch.after_commit'],
-    points: [
-      ...commit('start_compression'),
-      ...request('summary'),
-      ...commit('rotate'),
-      ...commit('dispatch'),
-      'settle.after_commit',
-    ],
-    act: async ({ client }) => {
-      const session = await knownSession(client);
-      await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
-      for (const name of ['p5', 'p6']) await ask(client, session, name);
-      await allEnded(client, session);
+  ...bothForms(
+    {
+      name: 'a compression before the request',
+      from: 'a long session',
+      compresses: true,
+      bugs: ['summary.before_send', 'rotate.before_commit', 'rotate.after_commit', 'dispatch.after_commit'],
+      points: [
+        ...commit('start_compression'),
+        ...request('summary'),
+        ...commit('rotate'),
+        ...commit('dispatch'),
+        'settle.after_commit',
+      ],
+      act: async ({ client }) => {
+        const session = await knownSession(client);
+        await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
+        for (const name of ['p5', 'p6']) await ask(client, session, name);
+        await allEnded(client, session);
+      },
     },
-  },
-  {
-    name: 'a compression that fails',
-    from: 'a long session',
-    compresses: true,
-    summaries: 'fail',
-    points: [...commit('fail_compression')],
-    act: async ({ client }) => {
-      const session = await knownSession(client);
-      await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
-      await ask(client, session, 'p5');
-      await allEnded(client, session);
+    {
+      name: 'a compression that fails',
+      from: 'a long session',
+      compresses: true,
+      summaries: 'fail',
+      points: [...commit('fail_compression')],
+      act: async ({ client }) => {
+        const session = await knownSession(client);
+        await ask(client, session, 'p4', 'plain', triggerText('s1.p4'));
+        await ask(client, session, 'p5');
+        await allEnded(client, session);
+      },
     },
-  },
-  {
-    name: 'a compression after an overflow',
-    from: 'a long session',
-    compresses: false,
-    points: [
-      'model.after_answer',
-      'rotate.before_commit',
-      'rotate.after_commit',
-      'model.before_send@2',
-      'model.after_answer@2',
-      ...commit('learn_window'),
-    ],
-    act: async ({ client }) => {
-      const session = await knownSession(client);
-      await ask(client, session, 'p4', 'overflow', promptText('s1.p4', 'overflow'));
-      await ask(client, session, 'p5');
-      await allEnded(client, session);
+    {
+      name: 'a compression after an overflow',
+      from: 'a long session',
+      compresses: false,
+      points: [
+        'model.after_answer',
+        'rotate.before_commit',
+        'rotate.after_commit',
+        'model.before_send@2',
+        'model.after_answer@2',
+        ...commit('learn_window'),
+      ],
+      act: async ({ client }) => {
+        const session = await knownSession(client);
+        await ask(client, session, 'p4', 'overflow', promptText('s1.p4', 'overflow'));
+        await ask(client, session, 'p5');
+        await allEnded(client, session);
+      },
     },
-  },
+  ),
   {
     name: 'a cancel',
     from: 'nothing',
@@ -232,3 +234,9 @@ export const scenarios: readonly Scenario[] = [
     points: ['recover.before_commit', 'recover.after_commit', 'recovery.after'],
   },
 ];
+
+/** A compression makes a child transcript, or works in place. */
+function bothForms(...scenarios: readonly Scenario[]): readonly Scenario[] {
+  const inPlace = scenarios.map((scenario) => ({ ...scenario, name: `${scenario.name}, in place`, inPlace: true }));
+  return [...scenarios, ...inPlace];
+}

@@ -50,12 +50,11 @@ export function afterOutputRefusal({ maxOutputTokens, outputCeilingTokens }: Out
 
 /**
  * What is asked for after an overflow, when the window as it is known now leaves less for the answer than was asked for.
- * Null: a shorter answer is no cure.
+ * Null: a shorter answer is no cure. Where no length was asked for, it was not the answer that didn't fit.
  */
 export function afterOverflow(asked: OutputLimit, leaves: OutputLimit): OutputLimit | null {
-  const before = asked.maxOutputTokens ?? asked.outputCeilingTokens ?? Infinity;
   const left = leaves.maxOutputTokens ?? leaves.outputCeilingTokens ?? Infinity;
-  return left < before ? { maxOutputTokens: left } : null;
+  return asked.maxOutputTokens !== null && left < asked.maxOutputTokens ? { maxOutputTokens: left } : null;
 }
 
 /** What every model in use takes. */

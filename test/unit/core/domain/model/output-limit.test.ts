@@ -35,7 +35,7 @@ describe('the length of an answer', () => {
   test('is what the window leaves after an overflow, where that is less than was asked for (C1, C2)', () => {
     const leaves = { maxOutputTokens: null, outputCeilingTokens: 3000 };
     expect(afterOverflow({ maxOutputTokens: 7000 }, leaves)).toEqual({ maxOutputTokens: 3000 });
-    expect(afterOverflow({ maxOutputTokens: null }, leaves)).toEqual({ maxOutputTokens: 3000 });
+    expect(afterOverflow({ maxOutputTokens: null }, leaves)).toBeNull();
     expect(afterOverflow({ maxOutputTokens: 3000 }, leaves)).toBeNull();
     expect(afterOverflow({ maxOutputTokens: 7000 }, { maxOutputTokens: null })).toBeNull();
   });
