@@ -3,6 +3,7 @@ import { allEnded, ask, commit, ended, knownSession, newSession, request, resolv
 import type { Scenario } from './acts.ts';
 import { triggerText } from './home-copies.ts';
 import { lifeScenarios } from './life-scenarios.ts';
+import { toolScenarios } from './tool-scenarios.ts';
 
 const recoveryPoints = ['recovery.before', ...commit('recover'), 'recovery.session', 'recovery.after'];
 
@@ -216,6 +217,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   ...lifeScenarios,
+  ...toolScenarios,
   {
     name: 'the recovery of a lost turn',
     from: 'a lost turn',
