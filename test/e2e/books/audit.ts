@@ -9,6 +9,7 @@ import type { BookedPrompt, BookedSession, Books } from './books.ts';
 import { retryBase } from './books.ts';
 import { auditEvents } from './audit-events.ts';
 import { auditLife } from './audit-life.ts';
+import { auditTools, auditToolsAtRest } from './audit-tools.ts';
 import { asksForTool, expectedAnswer, readPromptText } from './prompt-text.ts';
 import type { AdmissionRow, MessageRow, Rows } from './rows.ts';
 import { sessionOfTag } from './witness.ts';
@@ -18,10 +19,12 @@ export interface Audited {
   readonly books: Books;
   readonly rows: Rows;
   readonly witness: Pick<Witness, 'requests' | 'faults'>;
+  /** What the tool has written: a line for each time that it ran. */
+  readonly journal?: readonly string[];
 }
 
 /** What must hold at any instant. */
-export function audit({ books, rows, witness }: Audited): readonly string[] {
+export function audit({ books, rows, witness, journal = [] }: Audited): readonly string[] {
   const findings: string[] = [...books.breaches, ...witness.faults];
   for (const session of books.sessions.values()) {
     if (session.id === null) continue;
@@ -31,6 +34,7 @@ export function audit({ books, rows, witness }: Audited): readonly string[] {
       ...auditMoves(session, own),
       ...auditRequests(session, own, witness.requests),
       ...auditLife(session, own, rows),
+      ...(session.deletion === 'none' ? auditTools(session, own, rows, journal) : []),
       ...auditEvents(session, rows),
     );
   }
@@ -49,7 +53,7 @@ export function auditAtRest(audited: Audited): readonly string[] {
   findings.push(
     ...rows.compressions.filter(({ status }) => status === 'started').map(() => 'a compression is left open'),
   );
-  return [...findings, ...auditAnswers(rows), ...auditLineage(rows)];
+  return [...findings, ...auditAnswers(rows), ...auditLineage(rows), ...auditToolsAtRest(rows)];
 }
 
 /** Every promise is in the store, and the store has nothing that was never asked for. */

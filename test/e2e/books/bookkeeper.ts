@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestHome } from '../../support/daemon.ts';
 import { connect } from '../../support/daemon.ts';
-import type { RawClient, RpcAnswer } from '../../support/raw-client.ts';
+import type { RawClient, RpcAnswer, WireEvent } from '../../support/raw-client.ts';
 import type { BookedPrompt, BookedSession, Books, HeardCompression, HeardReceipt } from './books.ts';
 
 /** No answer came, or one that doesn't know: the call may or may not have taken effect. */
@@ -52,7 +52,7 @@ export class Bookkeeper {
   async fork(origin: BookedSession, messageId: number, name: string): Promise<BookedSession> {
     const session = this.books.session(name, { name: origin.name, messageId });
     const params = { session_id: origin.id, message_id: messageId, request_id: name };
-    const answer = await this.#ask('session.fork', params);
+    const answer = await this.ask('session.fork', params);
     if ('refused' in answer) throw new Error(`the fork ${name} was refused as ${answer.refused}`);
     this.books.created(session, String(answer.result['session_id']));
     return session;
@@ -60,7 +60,7 @@ export class Bookkeeper {
 
   /** The ids of the messages of a session, oldest first. */
   async messageIds(session: BookedSession): Promise<readonly number[]> {
-    const answer = await this.#ask('session.history', { session_id: session.id, after: '0', limit: 100 });
+    const answer = await this.ask('session.history', { session_id: session.id, after: '0', limit: 100 });
     if ('refused' in answer) throw new Error(`the history of ${session.name} was refused as ${answer.refused}`);
     const entries = answer.result['entries'] as readonly { type: string; message?: { id: number } }[]; // as the protocol says
     return entries.flatMap(({ message }) => message?.id ?? []);
@@ -68,14 +68,14 @@ export class Bookkeeper {
 
   async rename(session: BookedSession, text: string): Promise<void> {
     session.title = { text, acknowledged: false };
-    const answer = await this.#ask('session.update', { session_id: session.id, title: text });
+    const answer = await this.ask('session.update', { session_id: session.id, title: text });
     if ('refused' in answer) throw new Error(`the title of ${session.name} was refused as ${answer.refused}`);
     session.title.acknowledged = true;
   }
 
   async remove(session: BookedSession): Promise<void> {
     session.deletion = session.deletion === 'none' ? 'asked' : session.deletion;
-    const answer = await this.#ask('session.delete', { session_id: session.id });
+    const answer = await this.ask('session.delete', { session_id: session.id });
     if ('refused' in answer) throw new Error(`the deletion of ${session.name} was refused as ${answer.refused}`);
     session.deletion = 'acknowledged';
   }
@@ -87,7 +87,7 @@ export class Bookkeeper {
       ['session.history', {}],
       ['prompt.submit', { input_id: 'after-the-deletion', text: 'Anybody?' }],
     ] as const) {
-      const answer = await this.#ask(method, { session_id: session.id, ...more });
+      const answer = await this.ask(method, { session_id: session.id, ...more });
       const said = 'refused' in answer ? answer.refused : 'answered';
       this.books.hold(said === 'not_found', `${method} of the deleted ${session.name} was ${said}`);
     }
@@ -97,7 +97,7 @@ export class Bookkeeper {
   async compress(session: BookedSession, requestId: string): Promise<HeardCompression> {
     const known = session.compressions.get(requestId) ?? null;
     session.compressions.set(requestId, known);
-    const answer = await this.#ask('session.compress', { session_id: session.id, request_id: requestId });
+    const answer = await this.ask('session.compress', { session_id: session.id, request_id: requestId });
     const heard: HeardCompression =
       'refused' in answer
         ? { compressionId: null, refused: answer.refused }
@@ -112,7 +112,7 @@ export class Bookkeeper {
 
   async create(name: string): Promise<BookedSession> {
     const session = this.books.session(name);
-    const answer = await this.#ask('session.create', { request_id: name, source: 'test' });
+    const answer = await this.ask('session.create', { request_id: name, source: 'test' });
     if ('refused' in answer) throw new Error(`the session ${name} was refused as ${answer.refused}`);
     this.books.created(session, String(answer.result['session_id']));
     return session;
@@ -148,9 +148,17 @@ export class Bookkeeper {
     this.listen();
   }
 
+  /** The first event of a session's subscription, past or future, that fits. */
+  async event(session: BookedSession, matches: (event: WireEvent) => boolean): Promise<WireEvent> {
+    const isIt = (event: WireEvent): boolean => event.session_id === session.id && matches(event);
+    return this.#ear.event(isIt, longestTurnMs).catch((error: unknown) => {
+      throw this.#ear.closed ? new ConnectionLost('no such event can come any more', { cause: error }) : error;
+    });
+  }
+
   async submit(session: BookedSession, inputId: string, text: string): Promise<Refused | null> {
     const prompt = this.books.asking(session, inputId, text);
-    const answer = await this.#ask('prompt.submit', { session_id: session.id, input_id: inputId, text });
+    const answer = await this.ask('prompt.submit', { session_id: session.id, input_id: inputId, text });
     if (!('refused' in answer)) {
       this.books.heard(session, receiptOf(answer.result), answer.askedAt, true);
       return null;
@@ -163,7 +171,7 @@ export class Bookkeeper {
   /** Asks for a known id with another text: that must be a conflict with the receipt of the first. */
   async contradict(session: BookedSession, prompt: BookedPrompt): Promise<void> {
     const params = { session_id: session.id, input_id: prompt.inputId, text: `${prompt.text} and more` };
-    const answer = await this.#ask('prompt.submit', params);
+    const answer = await this.ask('prompt.submit', params);
     const isConflict = 'refused' in answer && answer.refused === 'admission_conflict';
     this.books.hold(
       isConflict,
@@ -174,7 +182,7 @@ export class Bookkeeper {
 
   async edit(session: BookedSession, prompt: BookedPrompt, text: string): Promise<Refused | null> {
     prompt.edit = { text, acknowledged: false };
-    const answer = await this.#ask('prompt.edit', { session_id: session.id, input_id: prompt.inputId, text });
+    const answer = await this.ask('prompt.edit', { session_id: session.id, input_id: prompt.inputId, text });
     if ('refused' in answer) return answer;
     this.books.heard(session, receiptOf(answer.result), answer.askedAt);
     prompt.edit.acknowledged = true;
@@ -189,7 +197,7 @@ export class Bookkeeper {
   ): Promise<Refused | null> {
     prompt.move = { before: before.map(({ inputId }) => inputId), acknowledged: false };
     const params = { session_id: session.id, input_id: prompt.inputId, to: 'first' };
-    const answer = await this.#ask('prompt.move', params);
+    const answer = await this.ask('prompt.move', params);
     if ('refused' in answer) return answer;
     this.books.heard(session, receiptOf(answer.result), answer.askedAt);
     prompt.move.acknowledged = true;
@@ -201,7 +209,7 @@ export class Bookkeeper {
     const prompt = this.books.asking(session, inputId, text, generation);
     prompt.cancelAsked = true; // the gateway withdraws it when the turn is over
     const params = { session_id: session.id, input_id: inputId, text, execution_generation: generation };
-    const answer = await this.#ask('session.steer', params);
+    const answer = await this.ask('session.steer', params);
     if ('refused' in answer) {
       this.books.hold(prompt.acknowledgedAt > answer.askedAt, `the known ${inputId} was refused as ${answer.refused}`);
       session.prompts.delete(inputId);
@@ -212,7 +220,7 @@ export class Bookkeeper {
   }
 
   async receipt(session: BookedSession, prompt: BookedPrompt): Promise<BookedPrompt> {
-    const answer = await this.#ask('prompt.receipt', { session_id: session.id, input_id: prompt.inputId });
+    const answer = await this.ask('prompt.receipt', { session_id: session.id, input_id: prompt.inputId });
     if (!('refused' in answer)) return this.books.heard(session, receiptOf(answer.result), answer.askedAt);
     const wasKnown = prompt.acknowledgedAt <= answer.askedAt;
     this.books.hold(!wasKnown, `the receipt of ${session.name}/${prompt.inputId} was refused as ${answer.refused}`);
@@ -222,7 +230,7 @@ export class Bookkeeper {
   /** Waits until the prompt has ended or its fate is unknown. */
   async settled(session: BookedSession, prompt: BookedPrompt): Promise<BookedPrompt> {
     const params = { session_id: session.id, input_id: prompt.inputId, timeout_ms: longestTurnMs };
-    const answer = await this.#ask('prompt.wait', params);
+    const answer = await this.ask('prompt.wait', params);
     const name = `${session.name}/${prompt.inputId}`;
     if ('refused' in answer) throw new Error(`${name} can't be waited for: ${answer.refused}`);
     const { status } = this.books.heard(session, receiptOf(answer.result), answer.askedAt);
@@ -232,7 +240,7 @@ export class Bookkeeper {
 
   async cancel(session: BookedSession, prompt: BookedPrompt): Promise<Refused | null> {
     prompt.cancelAsked = true;
-    const answer = await this.#ask('prompt.cancel', { session_id: session.id, input_id: prompt.inputId });
+    const answer = await this.ask('prompt.cancel', { session_id: session.id, input_id: prompt.inputId });
     if ('refused' in answer) return answer;
     const { outcome } = receiptOf(answer.result);
     this.books.hold(
@@ -249,7 +257,7 @@ export class Bookkeeper {
     if (prompt.status !== 'started' || prompt.generation === null) return null;
     prompt.stopAsked = true;
     const params = { session_id: session.id, execution_generation: prompt.generation };
-    const answer = await this.#ask('session.interrupt', params);
+    const answer = await this.ask('session.interrupt', params);
     if ('refused' in answer) return answer;
     const hit = answer.result['admission_id'];
     this.books.hold(hit === prompt.admissionId, `the stop of ${session.name}/${prompt.inputId} hit ${String(hit)}`);
@@ -260,7 +268,7 @@ export class Bookkeeper {
   async resolve(session: BookedSession, prompt: BookedPrompt, action: 'discard' | 'retry'): Promise<Refused | null> {
     if (action === 'retry') prompt.retryAsked = true;
     else prompt.discardAsked = true;
-    const answer = await this.#ask('prompt.resolve_unknown', {
+    const answer = await this.ask('prompt.resolve_unknown', {
       session_id: session.id,
       admission_id: prompt.admissionId,
       execution_generation: prompt.generation,
@@ -276,31 +284,32 @@ export class Bookkeeper {
 
   async hold(session: BookedSession): Promise<void> {
     session.hold = 'uncertain';
-    await this.#ask('session.hold', { session_id: session.id });
+    await this.ask('session.hold', { session_id: session.id });
     session.hold = 'held';
   }
 
   async release(session: BookedSession): Promise<void> {
     session.hold = 'uncertain';
-    await this.#ask('session.release', { session_id: session.id });
+    await this.ask('session.release', { session_id: session.id });
     session.hold = 'none';
   }
 
   /** The prompts of a session that are not terminal, in queue order. */
   async open(session: BookedSession): Promise<readonly BookedPrompt[]> {
-    const answer = await this.#ask('prompt.list', { session_id: session.id, limit: 200 });
+    const answer = await this.ask('prompt.list', { session_id: session.id, limit: 200 });
     if ('refused' in answer) throw new Error(`the queue of ${session.name} was refused as ${answer.refused}`);
     const listed = answer.result['prompts'] as readonly HeardReceipt[]; // as the protocol says
     return listed.map((receipt) => this.books.heard(session, receipt, answer.askedAt));
   }
 
   async lastSeq(session: BookedSession): Promise<number> {
-    const answer = await this.#ask('session.get', { session_id: session.id });
+    const answer = await this.ask('session.get', { session_id: session.id });
     if ('refused' in answer) throw new Error(`${session.name} was refused as ${answer.refused}`);
     return Number(answer.result['last_seq']);
   }
 
-  #ask(method: string, params: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  /** Asks for something that has no method here; the caller books it. */
+  ask(method: string, params: Readonly<Record<string, unknown>>): Promise<Outcome> {
     return this.#askOver(this.#client, method, params);
   }
 
@@ -318,7 +327,7 @@ export class Bookkeeper {
 /** How long a turn of these tests may take, whatever else the machine does. */
 const longestTurnMs = 40_000;
 
-type Outcome = { readonly askedAt: number } & ({ readonly result: Readonly<Record<string, unknown>> } | Refused);
+export type Outcome = { readonly askedAt: number } & ({ readonly result: Readonly<Record<string, unknown>> } | Refused);
 
 function outcomeOf({ result, error }: RpcAnswer): { readonly result: Readonly<Record<string, unknown>> } | Refused {
   if (error === undefined) return { result: result as Readonly<Record<string, unknown>> }; // every method answers an object

@@ -66,6 +66,17 @@ export interface BookedSession {
   readonly forkOf: { readonly name: string; readonly messageId: number } | null;
   /** What was heard of a compression by hand, by its request id. */
   readonly compressions: Map<string, HeardCompression | null>;
+  /** The requests for an approval that were heard of, by their ids. */
+  readonly approvals: Map<string, BookedApproval>;
+}
+
+export interface BookedApproval {
+  readonly approvalId: string;
+  readonly callId: string;
+  /** What this client answered, whether or not that was heard. */
+  answer: 'approve' | 'deny' | null;
+  /** What was decided, once somebody said so. */
+  decision: string | null;
 }
 
 /** The answer to a request for a compression: the id of one that was made, or why there is none. */
@@ -108,6 +119,7 @@ export class Books {
       deletion: 'none',
       forkOf,
       compressions: new Map(),
+      approvals: new Map(),
     };
     this.sessions.set(name, fresh);
     return fresh;

@@ -1,6 +1,7 @@
 import type { BookedPrompt, BookedSession } from './books.ts';
 import type { Bookkeeper } from './bookkeeper.ts';
-import { promptText } from './prompt-text.ts';
+import { expectNothingWaits, respondAgain, settledWithApprovals } from './approvals.ts';
+import { promptText, readPromptText } from './prompt-text.ts';
 
 /**
  * What a careful client does after a restart: it asks again for what nobody answered, decides on what was lost, and
@@ -21,6 +22,7 @@ export async function finish(
     await client.follow(session);
     if (session.hold !== 'none') await client.release(session);
     await askAgain(client, session);
+    await respondAgain(client, session);
     await drain(client, session, options.onUnknown ?? 'discard');
     for (const requestId of session.compressions.keys()) {
       await client.compress(session, requestId);
@@ -28,6 +30,7 @@ export async function finish(
       await client.submit(session, 'after', promptText(`${session.name}.after`));
       await drain(client, session, 'discard');
     }
+    await useToolAgain(client, session);
     for (const prompt of session.prompts.values()) await client.receipt(session, prompt);
     await client.listenUntil(session, await client.lastSeq(session));
   }
@@ -47,6 +50,16 @@ async function finishDeletion(client: Bookkeeper, session: BookedSession): Promi
     if (refused !== null) throw new Error(`${prompt.inputId} of a deleted session was refused as ${refused.refused}`);
   }
   await client.expectGone(session);
+}
+
+/** The tool works again, and its approval does; what was decided before stays. */
+async function useToolAgain(client: Bookkeeper, session: BookedSession): Promise<void> {
+  if (![...session.prompts.values()].some(usesTool)) return;
+  const refused = await client.submit(session, 'after', promptText(`${session.name}.after`, 'append'));
+  if (refused !== null) throw new Error(`the prompt after the others was refused as ${refused.refused}`);
+  await drain(client, session, 'discard');
+  await respondAgain(client, session);
+  await expectNothingWaits(client, session);
 }
 
 /** An edit and a move that nobody has acknowledged are asked for again; whoever has started meanwhile stays as it is. */
@@ -78,8 +91,14 @@ async function drain(client: Bookkeeper, session: BookedSession, onUnknown: 'dis
   for (;;) {
     const [head] = await client.open(session);
     if (head === undefined) return;
-    const { status, inputId } = await client.settled(session, head);
+    const { status, inputId } = usesTool(head)
+      ? await settledWithApprovals(client, session, head)
+      : await client.settled(session, head);
     // One retry is enough: its own loss is not to lead to another.
     if (status === 'unknown') await client.resolve(session, head, inputId.includes('~') ? 'discard' : onUnknown);
   }
+}
+
+function usesTool({ text }: BookedPrompt): boolean {
+  return readPromptText(text)?.wish === 'append';
 }

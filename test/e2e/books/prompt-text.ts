@@ -13,14 +13,15 @@ export interface PromptText {
 
 /**
  * What the model does: `plain`: a short answer. `long`: a long one. `slow`: one in pieces. `tool`: it asks for a tool
- * first. `park`: it waits until the test lets it answer. `overflow`: it refuses until the transcript is compressed.
+ * first. `append`: it asks for the one that appends the tag to the journal. `park`: it waits until the test lets it answer.
+ * `overflow`: it refuses until the transcript is compressed.
  */
 export type Wish = (typeof wishes)[number];
-const wishes = ['plain', 'long', 'slow', 'tool', 'parktool', 'park', 'overflow'] as const;
+const wishes = ['plain', 'long', 'slow', 'tool', 'parktool', 'append', 'park', 'overflow'] as const;
 
 /** `parktool` asks for a tool when the test lets it answer. */
 export function asksForTool(wish: Wish): boolean {
-  return wish === 'tool' || wish === 'parktool';
+  return wish === 'tool' || wish === 'parktool' || wish === 'append';
 }
 
 export function promptText(tag: string, wish: Wish = 'plain', amount = 0, padding = ''): string {

@@ -8,6 +8,8 @@ export interface Rows {
   readonly messages: readonly MessageRow[];
   readonly events: readonly EventRow[];
   readonly compressions: readonly CompressionRow[];
+  readonly toolCalls: readonly ToolCallRow[];
+  readonly approvals: readonly ApprovalRow[];
 }
 
 export interface SessionRow {
@@ -65,6 +67,23 @@ export interface CompressionRow {
   readonly status: string;
 }
 
+/** A call that was started; there is no row for one that was only asked for. */
+export interface ToolCallRow {
+  readonly call_id: string;
+  readonly session_id: string;
+  readonly admission_id: string;
+  readonly status: string;
+}
+
+export interface ApprovalRow {
+  readonly approval_id: string;
+  readonly session_id: string;
+  readonly admission_id: string;
+  readonly call_id: string;
+  readonly decision: string | null;
+  readonly decided_by: string | null;
+}
+
 /** Everything of one instant. */
 export function readRows(home: Pick<TestHome, 'database'>): Rows {
   const db = new Database(home.database, { readonly: true });
@@ -77,6 +96,8 @@ export function readRows(home: Pick<TestHome, 'database'>): Rows {
       messages: all('SELECT * FROM messages ORDER BY id'),
       events: all('SELECT session_id, seq, type, admission_id FROM session_events ORDER BY session_id, seq'),
       compressions: all('SELECT * FROM compressions ORDER BY rowid'),
+      toolCalls: all('SELECT * FROM tool_calls ORDER BY id'),
+      approvals: all('SELECT * FROM approvals ORDER BY number'),
     };
   } finally {
     db.close();

@@ -139,7 +139,7 @@ export class Witness {
     if (prompt.wish === 'park' || (prompt.wish === 'parktool' && step === 1)) await this.#park(call);
     if (call.isClosed) return;
     if (asksForTool(prompt.wish) && step === 1) {
-      await toolCallAnswer([{ id: `call-${prompt.tag}`, name: 'look_up', arguments: { tag: prompt.tag } }])(call);
+      await toolCallAnswer([{ id: `call-${prompt.tag}`, ...toolOf(prompt) }])(call);
     } else {
       await textAnswer(expectedAnswer(prompt), prompt.wish === 'slow' ? { delayMs: prompt.amount } : {})(call);
     }
@@ -152,6 +152,15 @@ export class Witness {
   #has(tag: string): boolean {
     return tag === 'summary' ? this.summaryCount > 0 : this.requests.some((request) => request.tag === tag);
   }
+}
+
+/** Nobody offers `look_up`. */
+function toolOf({ tag, wish }: PromptText): {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+} {
+  if (wish === 'append') return { name: 'journal__append', arguments: { line: tag } };
+  return { name: 'look_up', arguments: { tag } };
 }
 
 export function sessionOfTag(tag: string): string {

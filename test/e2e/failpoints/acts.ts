@@ -1,11 +1,13 @@
 import type { Daemon } from '../../support/daemon.ts';
 import type { DaemonLog } from '../../support/daemon-log.ts';
 import type { Bookkeeper } from '../books/bookkeeper.ts';
+import { nextApproval, respond } from '../books/approvals.ts';
+import type { ApprovalAnswer } from '../books/approvals.ts';
 import type { BookedPrompt, BookedSession } from '../books/books.ts';
 import { promptText } from '../books/prompt-text.ts';
 import type { Wish } from '../books/prompt-text.ts';
 import type { Witness } from '../books/witness.ts';
-import type { BeginningName } from './home-copies.ts';
+import type { BeginningName, JournalTool } from './home-copies.ts';
 
 /** What a scenario has at hand. Every call may be cut short by the death of the daemon. */
 export interface Act {
@@ -23,6 +25,8 @@ export interface Scenario {
   readonly compresses: boolean;
   readonly drainSeconds?: number;
   readonly inPlace?: boolean;
+  /** Its sessions have a tool. */
+  readonly tool?: JournalTool;
   /** Set up before the daemon starts. */
   readonly summaries?: Witness['summaries'];
   /** What a client does from the start on; null: the start itself is what may die. */
@@ -80,5 +84,14 @@ export async function resolveFirst(
   if (first === undefined) throw new Error('the session has no prompt');
   await client.receipt(session, first);
   await client.resolve(session, first, action);
+  await allEnded(client, session);
+}
+
+/** A prompt whose turn uses the tool, and a follower; the call is answered when it asks. */
+export async function askForTool({ client, unlessDead }: Act, answer: ApprovalAnswer | null): Promise<void> {
+  const session = await newSession(client);
+  await ask(client, session, 'p1', 'append');
+  await ask(client, session, 'p2');
+  if (answer !== null) await respond(client, session, await unlessDead(nextApproval(client, session)), answer);
   await allEnded(client, session);
 }

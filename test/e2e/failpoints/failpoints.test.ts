@@ -13,7 +13,7 @@ import { scenarios } from './scenarios.ts';
  * HOLDFAST_ALL_FAILPOINTS=1 kills it at the first place that each scenario passes, at the second, and so on to the last.
  */
 
-/** Every command; `receipt` changes nothing and passes no place, and the kills around tools are in ../tools. */
+/** Every command; `receipt` changes nothing and passes no place. */
 const commands = Object.keys({
   create: 0,
   submit: 0,
@@ -44,21 +44,15 @@ const commands = Object.keys({
   recover: 0,
 } satisfies Record<CommandKind, 0>);
 
-/** A receipt appends nothing; the others have tests of their own. */
-const withoutScenario: ReadonlySet<string> = new Set<CommandKind>([
-  'receipt',
-  'finish_call',
-  'respond_approval',
-  'expire_approval',
-]);
-
 const places: readonly string[] = [
   ...commands
-    .filter((command) => !withoutScenario.has(command))
+    .filter((command) => command !== 'receipt')
     .flatMap((command) => ['before_commit', 'after_commit', 'after_publish'].map((place) => `${command}.${place}`)),
   ...['model', 'summary'].flatMap((kind) =>
     ['before_send', 'first_event', 'after_answer'].map((place) => `${kind}.${place}`),
   ),
+  'tool.before_call',
+  'tool.after_call',
   'recovery.before',
   'recovery.session',
   'recovery.after',

@@ -1,5 +1,6 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Daemon, TestHome } from '../../support/daemon.ts';
 import { Bookkeeper } from '../books/bookkeeper.ts';
 import { Books } from '../books/books.ts';
@@ -22,7 +23,7 @@ export const triggerText = (tag: string): string => promptText(tag, 'plain', 0, 
 /** Tokens of a request from which on the preflight compresses. */
 const triggerTokens = 3000;
 
-export function homeConfig(url: string, compresses: boolean, drainSeconds = 0.2, inPlace = false): unknown {
+export function homeConfig(url: string, compresses: boolean, drainSeconds = 0.2, inPlace = false): object {
   return {
     model: { provider: 'custom', default: 'witness-model', base_url: url, context_length: 64_000 },
     compression: {
@@ -33,6 +34,34 @@ export function homeConfig(url: string, compresses: boolean, drainSeconds = 0.2,
     },
     shutdown: { drain_seconds: drainSeconds },
   };
+}
+
+/** What a scenario says about the tool that appends to the journal. */
+export interface JournalTool {
+  readonly approval: 'always' | 'ask';
+  readonly expirySeconds?: number;
+}
+
+/** A session of these tests gets the tool by its source. */
+export function journalConfig(home: TestHome, { approval, expirySeconds = 600 }: JournalTool): object {
+  const server = fileURLToPath(new URL('../../support/mcp/servers/appends-lines.mjs', import.meta.url));
+  const journal = { command: process.execPath, args: [server], env: { JOURNAL: journalPath(home) }, approval };
+  return {
+    mcp_servers: { journal },
+    toolsets: { all: ['journal.append'] },
+    platform_toolsets: { test: ['all'] },
+    approvals: { expiry_seconds: expirySeconds },
+  };
+}
+
+/** What the tool has written. */
+export function journalOf(home: TestHome): readonly string[] {
+  const path = journalPath(home);
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+function journalPath(home: TestHome): string {
+  return join(home.path, 'journal.txt');
 }
 
 export function daemonEnvironment(witness: Witness): Readonly<Record<string, string>> {

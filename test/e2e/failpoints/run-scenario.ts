@@ -8,7 +8,7 @@ import { errorsIn } from '../books/errors-in.ts';
 import { finish } from '../books/finish.ts';
 import { readRows } from '../books/rows.ts';
 import type { Witness, WitnessServer } from '../books/witness.ts';
-import { copyHome, daemonEnvironment, homeConfig } from './home-copies.ts';
+import { copyHome, daemonEnvironment, homeConfig, journalConfig, journalOf } from './home-copies.ts';
 import type { Beginning } from './home-copies.ts';
 import type { Act, Scenario } from './acts.ts';
 
@@ -33,10 +33,9 @@ export async function runScenario(
   const witness = server.witness(run.key, beginning.witness);
   witness.summaries = scenario.summaries ?? 'answer';
   const books = beginning.books.copy();
-  const home = copyHome(
-    beginning.home,
-    homeConfig(server.url, scenario.compresses, scenario.drainSeconds, scenario.inPlace),
-  );
+  const config = homeConfig(server.url, scenario.compresses, scenario.drainSeconds, scenario.inPlace);
+  const home = copyHome(beginning.home, config);
+  if (scenario.tool !== undefined) home.configure({ ...config, ...journalConfig(home, scenario.tool) });
   const environment = {
     ...daemonEnvironment(witness),
     HOLDFAST_FAILPOINTS: `${String(name)}:${run.action}${nth === undefined ? '' : `@${nth}`}`,
@@ -46,7 +45,7 @@ export async function runScenario(
     let exit: Exit;
     if (scenario.act === null) exit = await dieStarting(home, environment, daemons);
     else exit = await dieActing(scenario.act, { home, books, witness, environment, daemons });
-    const afterDeath = audit({ books, rows: readRows(home), witness });
+    const afterDeath = audit({ books, rows: readRows(home), witness, journal: journalOf(home) });
     witness.summaries = 'answer';
     witness.openGate();
 
@@ -55,7 +54,7 @@ export async function runScenario(
     const client = await Bookkeeper.connect(books, home);
     await finish(client, { onUnknown: scenario.onUnknown ?? 'discard' });
     client.close();
-    const atRest = auditAtRest({ books, rows: readRows(home), witness });
+    const atRest = auditAtRest({ books, rows: readRows(home), witness, journal: journalOf(home) });
     // A daemon that has met a bug says so.
     const errors = (run.action === 'throw' ? [next] : daemons).flatMap(({ output }) => errorsIn(output));
     return { exit, findings: [...afterDeath.map((finding) => `after the death: ${finding}`), ...atRest, ...errors] };

@@ -3,6 +3,7 @@ import { allEnded, ask, commit, ended, knownSession, newSession, request, resolv
 import type { Scenario } from './acts.ts';
 import { triggerText } from './home-copies.ts';
 import { lifeScenarios } from './life-scenarios.ts';
+import { toolScenarios } from './tool-scenarios.ts';
 
 const recoveryPoints = ['recovery.before', ...commit('recover'), 'recovery.session', 'recovery.after'];
 
@@ -33,11 +34,11 @@ export const scenarios: readonly Scenario[] = [
     points: ['submit.after_commit@3', 'settle.after_commit', 'claim.before_commit@2', 'model.first_event@2'],
     act: async ({ client, witness, unlessDead }) => {
       const session = await newSession(client);
-      const first = await ask(client, session, 'p1', 'park');
+      await ask(client, session, 'p1', 'park');
       await unlessDead(witness.arrived('s1.p1'));
       for (const name of ['p2', 'p3']) await ask(client, session, name);
       witness.openGate();
-      await ended(client, session, first);
+      await allEnded(client, session);
     },
   },
   ...bothForms(
@@ -218,6 +219,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   ...lifeScenarios,
+  ...toolScenarios,
   {
     name: 'the recovery of a lost turn',
     from: 'a lost turn',

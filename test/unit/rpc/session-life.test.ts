@@ -1,9 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ScriptedModel, textAnswer, toolAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
+import {
+  failedWith,
+  ScriptedModel,
+  textAnswer,
+  toolAnswer,
+} from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { ScriptedTools } from '../../../src/adapters/outbound/memory/scripted-tools.ts';
 import { aToolCall } from '../../support/builders.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
-import { MemoryGateway } from '../../support/memory-gateway.ts';
+import { MemoryGateway, said } from '../../support/memory-gateway.ts';
 import { rpcDependencies } from '../../support/rpc-dependencies.ts';
 
 let model: ScriptedModel;
@@ -68,6 +73,27 @@ describe('session.fork', () => {
     expect(textsOf(atCall)).toEqual(['prompt a', '', 'seen']);
     expect(textsOf(atResult)).toEqual(textsOf(atCall));
     expect(textsOf(atPrompt)).toEqual([]);
+  });
+
+  test('at the note of a prompt that was too large takes neither along: the prompt would brick the fork as well', async () => {
+    const refusal = [failedWith('payload_too_large', 'Request Entity Too Large')];
+    model = new ScriptedModel((request) =>
+      said(request).some((text) => text.includes('far too much')) ? refusal : textAnswer('Fine.'),
+    );
+    core = await MemoryGateway.started({ model });
+    peer = FakePeer.connect(rpcDependencies(core));
+    session_id = await core.create();
+    await core.turn(session_id, 'a');
+    const { failure } = await core.turn(session_id, 'b', 'far too much');
+    const note = core.log(session_id).findLast((event) => event.type === 'message.appended')?.message;
+
+    const fork = await peer.call('session.fork', { session_id, message_id: note?.id });
+    const after = await core.turn(String(fork['session_id']), 'c');
+
+    expect(failure?.reason).toBe('payload_too_large');
+    expect(note?.kind).toBe('note');
+    expect(textsOf(fork)).toEqual(['prompt a', 'Fine.']);
+    expect(after.outcome).toBe('completed');
   });
 
   test('with the same request id is the same fork, also among calls at once, and with other parameters a conflict', async () => {
