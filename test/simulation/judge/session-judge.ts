@@ -47,7 +47,8 @@ export function isOfDeleted(
   heard: { readonly kind: string; readonly refusal?: { readonly reason: string } },
 ): boolean {
   const { verdict, moments, store } = books;
-  const wasDeleted = moments.get(asked.sessionId)?.[asked.sinceSeq - 1]?.deleted === true;
+  // What nobody has been told of may still come after the request: a compression with nothing to do reads and decides nothing.
+  const wasDeleted = moments.get(asked.sessionId)?.[asked.toldSeq - 1]?.deleted === true;
   const isAnswered = !['refused', 'unavailable', 'not_found'].includes(heard.kind);
   if (wasDeleted && isAnswered && isOwner(books, process)) {
     const { do: command, address } = asked;

@@ -845,6 +845,11 @@ export const plantedBugs: readonly PlantedBug[] = [
         from: `[admission, ceiling - (order.length - place) * positionGap] as const`,
         to: `[admission, ceiling + (place + 1) * positionGap] as const`,
       },
+      {
+        file: 'core/domain/admission/submit.ts',
+        from: `return own > last ? own : last + positionGap;`,
+        to: `return own;`,
+      },
     ],
   },
   {

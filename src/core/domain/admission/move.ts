@@ -7,13 +7,14 @@ import type { Admission } from './admission.ts';
 import { findOpen, withQueued } from './find.ts';
 import { receiptOf } from './receipt.ts';
 import type { Receipt } from './receipt.ts';
+import { endOfQueue } from './submit.ts';
 
 /** A place among the prompts that wait. */
 export type QueuePlace = 'first' | 'last' | { readonly before: AdmissionKey };
 
 /**
  * Gives a prompt that waits another place. It never overtakes the turn that runs, and a prompt that is submitted later
- * always comes behind it: every position stays below those that later prompts will have.
+ * always comes behind it: that one joins at the end of the queue as it is then.
  */
 export function decideMove(state: SessionState, command: Command<'move'>, context: DecideContext): Verdict<Receipt> {
   return withQueued(state, command, (admission) => {
@@ -21,7 +22,7 @@ export function decideMove(state: SessionState, command: Command<'move'>, contex
     const index = placeIn(rest, command.to);
     if (index === null) return refused({ reason: 'not_found', what: 'admission' });
     if (state.open.indexOf(admission) === index) return accepted([], (after) => receiptOf(after, admission, false));
-    const ceiling = context.nextAdmissionSeq * positionGap;
+    const ceiling = endOfQueue(state, context);
     const events = newPositions(rest, admission, index, ceiling).map(([moved, position]) =>
       admissionEvent(moved, { type: 'admission.moved', position }),
     );

@@ -74,7 +74,7 @@ function repeated(
 /** The prompt anew, just behind the place that the lost turn leaves and before everything that waits. */
 function retryOf(state: SessionState, admission: Admission, admissionId: string, context: DecideContext): Admission {
   const fresh = newAdmission(
-    admission.sessionId,
+    state,
     {
       admissionId,
       inputId: nextRetryId(admission.inputId),

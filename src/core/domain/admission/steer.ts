@@ -24,7 +24,7 @@ export function decideSteer(state: SessionState, command: Command<'steer'>, cont
   const { executionGeneration: generation, ifOver } = command;
   const refusal = whyNotSteer(state, generation) ?? queueRefusal(state, command, context);
   return admit(state, command, context, refusal, () => ({
-    ...newAdmission(state.sessionId, command, context),
+    ...newAdmission(state, command, context),
     delivery: 'steer',
     steers: { generation, ifOver },
   }));

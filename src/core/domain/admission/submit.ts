@@ -22,7 +22,7 @@ export function decideSubmit(
   context: DecideContext,
 ): Verdict<Receipt> {
   const refusal = queueRefusal(state, command, context);
-  return admit(state, command, context, refusal, () => newAdmission(state.sessionId, command, context));
+  return admit(state, command, context, refusal, () => newAdmission(state, command, context));
 }
 
 /** Admits what `make` makes, unless it is known already or refused: a known id is answered in every state. */
@@ -54,7 +54,7 @@ function whyNotAdmitted(state: SessionState, context: DecideContext, whyNot: Ref
 
 /** A fresh admission at the end of the queue. */
 export function newAdmission(
-  sessionId: string,
+  state: SessionState,
   fields: Pick<Admission, 'admissionId' | 'inputId' | 'principalId' | 'requestDigest' | 'payloadDigest'>,
   context: DecideContext,
 ): Admission {
@@ -62,9 +62,9 @@ export function newAdmission(
     seq: context.nextAdmissionSeq,
     admissionId: fields.admissionId,
     inputId: fields.inputId,
-    sessionId,
+    sessionId: state.sessionId,
     principalId: fields.principalId,
-    position: context.nextAdmissionSeq * positionGap,
+    position: endOfQueue(state, context),
     revision: 1,
     status: 'queued',
     outcome: null,
@@ -88,6 +88,16 @@ export function newAdmission(
     startedAt: null,
     settledAt: null,
   };
+}
+
+/**
+ * The position behind everybody who is there. A number that was given out and never stored comes again after a restart,
+ * so that a prompt which was moved to the end may stand behind the place that the next number has by itself.
+ */
+export function endOfQueue({ open }: SessionState, { nextAdmissionSeq }: DecideContext): number {
+  const last = open.at(-1)?.position ?? 0;
+  const own = nextAdmissionSeq * positionGap;
+  return own > last ? own : last + positionGap;
 }
 
 function openByInputId(state: SessionState, command: Command<'submit' | 'steer'>): Admission | undefined {

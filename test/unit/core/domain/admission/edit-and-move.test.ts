@@ -92,6 +92,21 @@ describe('a move', () => {
       }),
     );
   });
+
+  test('keeps its place before what is submitted after a restart, whose numbers may begin again lower', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(2), { minLength: 1 }), fc.integer({ min: 4, max: 99 }), (moves, nextAdmissionSeq) => {
+        let state = stateAfter(created(), ...[1, 2, 3].map((seq) => queued(seq)));
+        for (const n of moves) {
+          const decision = decide(aSessionId, state, commands.move(n + 1, 'last'), aContext({ nextAdmissionSeq }));
+          if (decision.kind === 'accepted') state = decision.state;
+        }
+        const before = inputIds(state);
+        const submitted = decide(aSessionId, state, commands.submit(4), aContext({ nextAdmissionSeq: 4 }));
+        expect(submitted.kind === 'accepted' && inputIds(submitted.state)).toEqual([...before, 'input-4']);
+      }),
+    );
+  });
 });
 
 /** The order as a plain list would have it. */
