@@ -1,40 +1,66 @@
 /**
- * `npm test`: every check of the project, in stages, cheapest first. The first stage that fails ends the run.
- * The last line of the output is always `N passed, N failed`; a failed stage before the tests counts as one failure.
+ * `npm test`: the checks of the project side by side, then its tests if every check passed.
+ * The last line of the output is always `N passed, N failed`; each failed check counts as one failure.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { closingLine } from '../test/support/closing-line-reporter.ts';
 
-interface Stage {
+interface Check {
   readonly name: string;
   readonly command: string;
 }
 
-const checks: readonly Stage[] = [
+const checks: readonly Check[] = [
   { name: 'typecheck', command: 'npm run --silent typecheck' },
   { name: 'lint', command: 'npm run --silent lint' },
   { name: 'format', command: 'npm run --silent format:check' },
   { name: 'build', command: 'npm run --silent build' },
 ];
-const tests: Stage = { name: 'tests', command: "npx --no-install vitest run --project '!long'" };
+const tests = "npx --no-install vitest run --project '!long'";
 
-process.exitCode = runAll();
+process.exitCode = await runAll();
 
-function runAll(): number {
-  for (const [index, stage] of checks.entries()) {
-    const exitCode = run(stage, index + 1);
-    if (exitCode === 0) continue;
-    console.log(`\nThe ${stage.name} stage failed, so the tests did not run.`);
-    console.log(closingLine({ passed: 0, failed: 1, skipped: 0 }));
-    return exitCode;
-  }
-  return run(tests, checks.length + 1);
+async function runAll(): Promise<number> {
+  const passed = await Promise.all(checks.map(runCheck));
+  const failed = checks.filter((_, index) => passed[index] !== true);
+  if (failed.length === 0) return exitCodeOf(start(tests, ['ignore', 'inherit', 'inherit']));
+  console.log(`\nNot passed: ${failed.map(({ name }) => name).join(', ')}. The tests did not run.`);
+  console.log(closingLine({ passed: 0, failed: failed.length, skipped: 0 }));
+  return 1;
 }
 
-function run(stage: Stage, number: number): number {
-  console.log(`[${number}/${checks.length + 1}] ${stage.name}`);
+/** Prints what a check says when it has ended, so that the lines of two checks don't mix. */
+async function runCheck({ name, command }: Check): Promise<boolean> {
   const startedAt = performance.now();
-  const { status } = spawnSync(stage.command, { shell: true, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (stage !== tests) console.log(`      ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
-  return status ?? 1; // null means that a signal ended it
+  const child = start(command, ['ignore', 'pipe', 'pipe']);
+  const [exitCode, ...said] = await Promise.all([exitCodeOf(child), ...[child.stdout, child.stderr].map(textOf)]);
+  console.log(`${name}: ${exitCode === 0 ? 'passed' : 'failed'} in ${seconds(performance.now() - startedAt)}`);
+  for (const part of said) if (part !== '') console.log(part.trimEnd());
+  return exitCode === 0;
+}
+
+function start(command: string, stdio: StdioOptions) {
+  return spawn(command, { shell: true, stdio });
+}
+
+/** 1 when a signal ended it, or when it could not be started. */
+function exitCodeOf(child: ReturnType<typeof start>): Promise<number> {
+  return new Promise((resolve) => {
+    child.on('error', () => {
+      resolve(1);
+    });
+    child.on('close', (code) => {
+      resolve(code ?? 1);
+    });
+  });
+}
+
+function textOf(stream: ReturnType<typeof start>['stdout']): Promise<string> {
+  return stream === null ? Promise.resolve('') : text(stream);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -5,7 +5,7 @@ export interface PlantedBug {
   readonly name: string;
   /** The histories within which it must be found. */
   readonly within: number;
-  /** Of the campaign that must find it; 1 where nothing is said. */
+  /** Of the campaign that must find it, chosen so that the check takes little time; 1 where nothing is said. */
   readonly seed?: number;
   /** What it may break; a failure of another kind doesn't count as finding it. */
   readonly breaks: readonly Rule[];
@@ -181,6 +181,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'second-child-of-a-stale-parent',
     within: 1000,
+    seed: 3,
     breaks: ['P7', 'P9'],
     patches: [
       {
@@ -297,6 +298,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'usage-anchor-kept',
     within: 3000,
+    seed: 2,
     breaks: ['P9'],
     patches: [
       {
@@ -348,6 +350,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'crash-loop-without-end',
     within: 3000,
+    seed: 4,
     breaks: ['P13'],
     patches: [
       {
@@ -360,6 +363,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'hole-in-a-subscription',
     within: 1000,
+    seed: 2,
     breaks: ['P12'],
     patches: [
       {
@@ -474,6 +478,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'partial-answer-kept-beside-the-stored-one',
     within: 1000,
+    seed: 2,
     breaks: ['P12'],
     patches: [
       {
@@ -548,6 +553,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'evidence-without-open-calls',
     within: 1000,
+    seed: 2,
     breaks: ['P5', 'bug', 'P10'],
     patches: [
       {
@@ -560,6 +566,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'waiting-call-in-the-evidence',
     within: 1000,
+    seed: 3,
     breaks: ['P5'],
     patches: [
       {
@@ -596,6 +603,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'approval-without-the-intent',
     within: 300,
+    seed: 5,
     breaks: ['P4', 'bug'],
     patches: [
       {
@@ -637,6 +645,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steer-into-another-turn',
     within: 1000,
+    seed: 2,
     breaks: ['P4', 'P5'],
     patches: [
       {
@@ -661,6 +670,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steer-forgotten-by-recovery',
     within: 1000,
+    seed: 2,
     breaks: ['P5'],
     patches: [{ file: 'core/domain/turn/recover.ts', from: `events.push(...endedSteers(state));`, to: '' }],
   },
@@ -708,6 +718,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'approval-left-open-by-recovery',
     within: 500,
+    seed: 3,
     breaks: ['P5'],
     patches: [
       {
@@ -720,6 +731,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'request-by-hand-started-twice',
     within: 1500,
+    seed: 4,
     breaks: ['P2', 'bug'],
     patches: [
       {
@@ -754,6 +766,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steer-edited-in-flight',
     within: 1000,
+    seed: 4,
     breaks: ['P2', 'P5', 'move'],
     patches: [
       {
@@ -778,6 +791,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'older-model-asked-after-an-update',
     within: 1500,
+    seed: 2,
     breaks: ['update'],
     patches: [
       {
@@ -802,6 +816,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'move-overtakes-the-turn-that-runs',
     within: 1000,
+    seed: 5,
     breaks: ['P3', 'move'],
     patches: [
       {
@@ -814,6 +829,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'moved-to-the-place-behind',
     within: 500,
+    seed: 2,
     breaks: ['P3', 'move'],
     patches: [
       {
@@ -826,6 +842,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'moved-prompt-claimed-at-its-old-place',
     within: 500,
+    seed: 2,
     breaks: ['P3', 'P5', 'move'],
     patches: [
       {
@@ -838,6 +855,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'queue-numbered-anew-without-room',
     within: 1500,
+    seed: 4,
     breaks: ['P3', 'move'],
     patches: [
       {
@@ -855,6 +873,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'deletion-forgets-payloads',
     within: 300,
+    seed: 2,
     breaks: ['deletion'],
     patches: [
       {
@@ -896,6 +915,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'deletion-forgets-known-ids',
     within: 1000,
+    seed: 2,
     breaks: ['P2'],
     patches: [
       {
@@ -932,6 +952,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'fork-keeps-a-paste-that-was-too-large',
     within: 3000,
+    seed: 5,
     breaks: ['fork'],
     patches: [
       {
