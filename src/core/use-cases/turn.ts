@@ -166,8 +166,8 @@ class Turn {
   }
 
   async #claim(prompt: MessageDraft | null): Promise<boolean> {
-    const { admissionId, payloadDigest } = this.#head;
-    const preparedFor = { payloadDigest, model: this.#model };
+    const { admissionId, revision } = this.#head;
+    const preparedFor = { revision, model: this.#model };
     const command = { kind: 'claim', admissionId, prompt, preparedFor } as const;
     const sent = await this.#deps.sessions.send(this.#sessionId, command);
     if (sent.kind !== 'done') return false;

@@ -335,6 +335,8 @@ export class ClientJudge {
 
   deleted(process: ProcessView, asked: Asked, heard: Heard<object>): void {
     judgeDeletion(this.#books, process, asked, heard);
+    if (heard.kind === 'done')
+      this.told(process, asked.sessionId, logOf(this.#books, asked.sessionId).at(-1)?.seq ?? 0);
   }
 
   /** The sessions whose deletion is durable. */

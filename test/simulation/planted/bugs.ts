@@ -783,8 +783,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/claim.ts',
-        from: `return sameModel && payloadDigest === head.payloadDigest;`,
-        to: `return sameModel && payloadDigest !== '';`,
+        from: `return sameModel && revision === head.revision;`,
+        to: `return sameModel && revision > 0;`,
       },
     ],
   },
@@ -796,8 +796,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/claim.ts',
-        from: `return sameModel && payloadDigest === head.payloadDigest;`,
-        to: `return payloadDigest === head.payloadDigest;`,
+        from: `return sameModel && revision === head.revision;`,
+        to: `return revision === head.revision;`,
       },
     ],
   },

@@ -29,7 +29,8 @@ export interface RotationPlan {
 
 /** What a turn was got ready for. */
 export interface PreparedFor {
-  readonly payloadDigest: string;
+  /** Of the admission: an edit that puts an earlier text back is another one. */
+  readonly revision: number;
   readonly model: ModelAddress;
 }
 

@@ -30,8 +30,8 @@ export function decideClaim(
 /** An edit or another model that was acknowledged meanwhile counts: nothing has started yet. */
 function isPrepared({ profile }: SessionState, head: Admission, prepared: PreparedFor | undefined): boolean {
   if (prepared === undefined) return true;
-  const { payloadDigest, model } = prepared;
+  const { revision, model } = prepared;
   const sameModel =
     model.provider === profile.provider && model.model === profile.model && model.baseUrl === profile.baseUrl;
-  return sameModel && payloadDigest === head.payloadDigest;
+  return sameModel && revision === head.revision;
 }

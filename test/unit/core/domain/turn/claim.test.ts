@@ -119,16 +119,19 @@ test('a message that the claim stores is the whole draft with an identity', () =
 });
 
 test('a claim of a prompt that was edited, or for another model, since its turn was got ready is refused', () => {
-  const { payloadDigest } = anAdmission();
-  const preparedFor = { payloadDigest, model: addressOf(aProfile()) };
+  const { revision, payloadDigest } = anAdmission();
+  const preparedFor = { revision, model: addressOf(aProfile()) };
   const waiting = given(created(), queued(1));
   const edited = waiting.when(edit(1)).after;
   const moved = waiting.when(update({ model: { ...preparedFor.model, model: 'another-model' } })).after;
 
-  const decisions = [waiting.state, edited, moved].map((state) =>
+  const again = decide(aSessionId, edited, edit(1, { payloadDigest }), aContext());
+  const putBack = again.kind === 'accepted' ? again.state : null;
+
+  const decisions = [waiting.state, edited, moved, putBack].map((state) =>
     decide(aSessionId, state, { ...claim(1), preparedFor }, aContext()),
   );
 
   const refused = { kind: 'refused', refusal: { reason: 'not_claimable' } };
-  expect(decisions).toEqual([expect.objectContaining({ kind: 'accepted' }), refused, refused]);
+  expect(decisions).toEqual([expect.objectContaining({ kind: 'accepted' }), refused, refused, refused]);
 });
