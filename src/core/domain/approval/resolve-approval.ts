@@ -24,8 +24,7 @@ export function decideRespondApproval(
     return refused({ reason: 'approval_closed', approval: null });
   }
   if (!isBefore(context.now, approval.expiresAt)) {
-    const resolution = { decision: 'expired', by: 'gateway', reason: null, at: approval.expiresAt } as const;
-    return refused({ reason: 'approval_closed', approval: { ...approval, resolution } });
+    return refused({ reason: 'approval_closed', approval: { ...approval, resolution: expired(approval.expiresAt) } });
   }
   const decision = answer === 'approve' ? 'approved' : 'denied';
   const resolution: ApprovalResolution = { decision, by, reason: null, at: context.now };
@@ -48,20 +47,30 @@ export function decideExpireApproval(
   if (approval === undefined || turn?.ownerEpoch !== context.epoch) {
     return refused({ reason: 'approval_closed', approval: null });
   }
-  const resolution = { decision: 'expired', by: 'gateway', reason: null, at: context.now } as const;
+  const resolution = expired(context.now);
   const result = resultOf(turn, approval, '[The call was not made: it was not approved in time.]', context);
   return accepted([resolvedEvent(turn, approval, resolution), ...result], () => null);
 }
 
-/** Closes every open request of a turn that goes no further, so that nobody answers to nothing. */
+/**
+ * Closes every open request of a turn that goes no further, so that nobody answers to nothing. One whose time was over
+ * has expired: somebody who answered too late may have been told so.
+ */
 export function closedApprovals(
   state: SessionState,
   turn: Admission,
   why: { readonly reason: ClosingReason; readonly by: string },
   context: DecideContext,
 ): readonly UnnumberedEvent[] {
-  const resolution: ApprovalResolution = { decision: 'closed', ...why, at: context.now };
-  return state.approvals.map((approval) => resolvedEvent(turn, approval, resolution));
+  const closed: ApprovalResolution = { decision: 'closed', ...why, at: context.now };
+  return state.approvals.map((approval) => {
+    const inTime = isBefore(context.now, approval.expiresAt);
+    return resolvedEvent(turn, approval, inTime ? closed : expired(context.now));
+  });
+}
+
+function expired(at: string): ApprovalResolution {
+  return { decision: 'expired', by: 'gateway', reason: null, at };
 }
 
 function openApproval(state: SessionState, approvalId: string): Approval | undefined {

@@ -106,6 +106,15 @@ describe('a request for approval', () => {
       );
   });
 
+  test('has expired when a stop comes after its time, as whoever answered too late was told', () => {
+    given(...waiting)
+      .when(commands.interrupt(1, 'operator'), { now: approval.expiresAt })
+      .then(
+        { ...stopRequested(1, { by: 'operator' }), at: approval.expiresAt },
+        { ...approvalResolved(1, { decision: 'expired', by: 'gateway', reason: null }), at: approval.expiresAt },
+      );
+  });
+
   test('is closed by the end of its turn', () => {
     const when = given(...waiting).when(commands.settle({ outcome: 'failed', answer: null }));
 
