@@ -236,6 +236,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'stop-forgotten-by-recovery',
     within: 1000,
+    seed: 10,
     breaks: ['P5'],
     patches: [
       { file: 'core/domain/turn/recover.ts', from: `if (turn.stopRequested !== null) return 'stopped';`, to: '' },
@@ -256,6 +257,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'retry-behind-the-followers',
     within: 1000,
+    seed: 11,
     breaks: ['P3'],
     patches: [
       {
@@ -466,6 +468,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'summaries-stacked',
     within: 1500,
+    seed: 21,
     breaks: ['P9'],
     patches: [
       {
@@ -677,6 +680,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steers-not-joined',
     within: 1000,
+    seed: 11,
     breaks: ['P10'],
     patches: [
       {
@@ -965,6 +969,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'fork-is-deleted-with-its-origin',
     within: 3000,
+    seed: 14,
     breaks: ['fork', 'P9', 'bug'],
     patches: [
       {
