@@ -84,11 +84,10 @@ export function describeApprovals(makeHarness: MakeLedgerHarness): void {
       expect(await ledger.load('session-1')).toEqual(next.state);
       expect(next.state.approvals).toEqual([]);
       expect(next.state.open[0]?.evidence?.openToolCalls).toEqual(['call-1']);
-      // The next owner comes a day later, when nobody could have answered any more.
       expect((await queries.findApproval('session-1', 'approval-call-2'))?.resolution).toMatchObject({
-        decision: 'expired',
+        decision: 'closed',
         by: 'gateway',
-        reason: null,
+        reason: 'owner_lost',
       });
     });
   });

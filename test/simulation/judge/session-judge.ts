@@ -47,8 +47,9 @@ export function isOfDeleted(
   heard: { readonly kind: string; readonly refusal?: { readonly reason: string } },
 ): boolean {
   const { verdict, moments, store } = books;
-  // What nobody has been told of may still come after the request: a compression with nothing to do reads and decides nothing.
-  const wasDeleted = moments.get(asked.sessionId)?.[asked.toldSeq - 1]?.deleted === true;
+  // A compression that finds nothing to do decides nothing: it may have looked before a deletion of which nobody was told.
+  const knownSeq = heard.kind === 'nothing_to_compress' ? asked.toldSeq : asked.sinceSeq;
+  const wasDeleted = moments.get(asked.sessionId)?.[knownSeq - 1]?.deleted === true;
   const isAnswered = !['refused', 'unavailable', 'not_found'].includes(heard.kind);
   if (wasDeleted && isAnswered && isOwner(books, process)) {
     const { do: command, address } = asked;
