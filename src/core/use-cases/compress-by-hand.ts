@@ -172,7 +172,8 @@ export class CompressionDesk {
     } catch (error) {
       this.#deps.onBug(error);
     } finally {
-      this.#running.delete(input.sessionId);
+      // The next one may have been started in the append that ended this one.
+      if (this.#running.get(input.sessionId)?.compressionId === compressionId) this.#running.delete(input.sessionId);
     }
   }
 
