@@ -149,6 +149,8 @@ describe('a tool that goes wrong', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
     expect((await stage.turn(session, 'b', 'And now?')).outcome).toBe('completed');
     stage.expectValidRequests();
+    // A stop ends such a server too, which would outlive a kill of the gateway.
+    expect(await stage.daemon.kill('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   test('that answers with 5 MB: it is stored whole, and the turn goes on', async () => {
