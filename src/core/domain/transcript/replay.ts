@@ -2,7 +2,7 @@ import { messagesAfter } from '../session/evolve.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { metaOf } from './message.ts';
 import type { MessageMeta } from './message.ts';
-import { openToolCalls } from './tool-pairs.ts';
+import { openToolCalls, pairToolCalls } from './tool-pairs.ts';
 
 /** The tip's active messages after one more event of the log. Events that change no transcript leave them as they are. */
 export function transcriptAfter(messages: readonly MessageMeta[], event: SessionEvent): readonly MessageMeta[] {
@@ -35,8 +35,8 @@ export function forkedTranscript(
 }
 
 function withoutLooseEnd(messages: readonly MessageMeta[]): readonly MessageMeta[] {
-  const open = new Set(openToolCalls(messages));
-  const asking = messages.findIndex(({ toolCallIds }) => toolCallIds.some((id) => open.has(id)));
+  const results = pairToolCalls(messages);
+  const asking = messages.findIndex((message) => message.toolCallIds.some((id) => !results.get(message)?.has(id)));
   const whole = asking < 0 ? messages : messages.slice(0, asking);
   return whole.slice(0, whole.findLastIndex(({ kind }) => kind !== 'prompt' && kind !== 'steer') + 1);
 }

@@ -29,4 +29,10 @@ describe('a fork', () => {
   test('at a call whose result never came leaves the whole step out', () => {
     expect(forkedTranscript([prompt, asks], [next], 2).map(({ id }) => id)).toEqual([]);
   });
+
+  test('at a step whose results never came keeps an earlier step that used the same call id', () => {
+    const again = { ...asks, id: 5 };
+
+    expect(forkedTranscript([prompt, asks, result, again], [next], 5).map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
 });
