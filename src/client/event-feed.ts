@@ -24,6 +24,7 @@ const retryMs = 500;
  * F1: an event is handed out only after the one before it. When one is missing, the feed asks for the range.
  * F2: `cursor` is the last durable event that the consumer has finished with, and never an earlier anchor.
  * F3: live events come only while nothing durable is missing; a gap in them shows in their offsets.
+ * F4: `session.deleted` ends the feed. It follows on any event, because those between are gone with the session.
  */
 export class EventFeed implements AsyncIterable<SessionEvent> {
   readonly sessionId: string;
@@ -34,6 +35,8 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
   /** The last durable event that was put in line. */
   #lastSeq: number;
   #newestSeq: number;
+  /** Where the feed stood when it was last told of a gap. */
+  #gapAfter: number | null = null;
   #cursor: number;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
@@ -55,7 +58,7 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
     return this.#cursor;
   }
 
-  /** Ends when the feed is closed; throws when it can't go on. Leaving the loop closes the feed. */
+  /** Ends when the feed is closed or the session deleted; throws when it can't go on. Leaving the loop closes the feed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SessionEvent, void, undefined> {
     try {
       for (;;) {
@@ -101,7 +104,7 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
 
   receive(event: WireEvent): void {
     if (event.type === 'subscription.gap') {
-      void this.attach();
+      this.#attachAfterGap();
     } else if (event.type !== 'gateway.ready') {
       if ('seq' in event) this.#receiveDurable(event);
       else if (this.#state === 'listening' && this.#waiting.length < maxWaiting / 2) this.#put(event);
@@ -112,8 +115,19 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
     this.#end(error);
   }
 
+  /** At once, unless nothing has come since the last gap: then it isn't slowness that ends the subscription. */
+  #attachAfterGap(): void {
+    if (this.#gapAfter === this.#lastSeq) setTimeout(() => void this.attach(), retryMs);
+    else void this.attach();
+    this.#gapAfter = this.#lastSeq;
+  }
+
   #receiveDurable(event: DurableWireEvent): void {
     this.#newestSeq = Math.max(this.#newestSeq, event.seq);
+    if (event.type === 'session.deleted') {
+      this.#putLast(event);
+      return;
+    }
     if (this.#state !== 'listening' || event.seq <= this.#lastSeq) return;
     if (event.seq === this.#lastSeq + 1) this.#putDurable(event);
     else void this.#fill();
@@ -153,6 +167,13 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
     if (this.#waiting.length < maxWaiting) return;
     this.#state = 'paused';
     this.#source.unsubscribe(this.sessionId);
+  }
+
+  #putLast(event: DurableWireEvent): void {
+    if (this.#state !== 'listening' && this.#state !== 'filling') return;
+    this.#state = 'ended';
+    this.#source.ended(this);
+    this.#put(event);
   }
 
   #put(event: SessionEvent): void {

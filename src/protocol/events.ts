@@ -52,7 +52,7 @@ export const durableEvents = [
   ),
   durable(
     'session.deleted',
-    'The last event of a session: its messages, prompts and earlier events are gone.',
+    'The last event of a session: its messages, prompts and earlier events are gone. Its number may leave out some that went before they were sent. The subscription has ended.',
     z.strictObject({ by: z.string() }),
   ),
   durable('session.held', 'The queue is paused.', hold),
@@ -248,7 +248,9 @@ export const connectionEvents = [
         last_seq: seq.describe('The last event that was sent: subscribe again after the last one that arrived.'),
       }),
     })
-    .describe('The connection was too slow, so this subscription has ended. The connection stays.'),
+    .describe(
+      'The connection was too slow, or the log unreadable, so this subscription has ended. The connection stays.',
+    ),
 ] as const;
 
 export const anyDurableEvent = z.discriminatedUnion('type', durableEvents);

@@ -4,10 +4,13 @@ import type { SessionQueries } from '../ports/session-queries.ts';
 
 /** Where a subscription's events go. */
 export interface EventSink {
-  /** False: the receiver's backlog is full. The subscription has then ended and `gap` is called. */
+  /**
+   * False: the receiver's backlog is full. The subscription has then ended and `gap` is called. It has also ended with
+   * `session.deleted`, after which nothing comes.
+   */
   durable(event: SessionEvent): boolean;
   live(event: LiveEvent): boolean;
-  /** The subscription ended because the receiver was too slow; it may subscribe again after `lastSeq`. */
+  /** The subscription ended because the receiver was too slow, or the log unreadable; it may subscribe again after `lastSeq`. */
   gap(lastSeq: number): void;
   /** Resolves when the receiver can take another page of the past. */
   drained(): Promise<void>;
@@ -25,6 +28,7 @@ export interface Subscription {
  * S2: live events are delivered only while nothing durable is missing. Those that come while the past is read wait,
  *     and are dropped when something durable follows them.
  * S3: the past is read page by page, and an event is sent only when the receiver has room for it.
+ * S4: `session.deleted` follows on any event, because those between are gone with the session. It is the last one.
  */
 export type Subscribe = (input: {
   readonly sessionId: string;
@@ -57,11 +61,12 @@ export function makeSubscribe(deps: {
         return;
       }
       for (const event of events) {
-        if (event.seq > lastSeq + 1) {
+        if (event.seq <= lastSeq) continue;
+        if (!isNext(event)) {
           startReading();
           return;
         }
-        if (event.seq === lastSeq + 1 && (isClosed() || !deliver(event))) return;
+        if (!deliver(event)) return;
       }
     }
 
@@ -70,13 +75,19 @@ export function makeSubscribe(deps: {
       if (mode === 'reading' && waitingLive.length < maxWaitingLive) waitingLive.push(event);
     }
 
+    function isNext(event: SessionEvent): boolean {
+      return event.seq === lastSeq + 1 || event.type === 'session.deleted';
+    }
+
+    /** Whether there may be more. */
     function deliver(event: SessionEvent): boolean {
       if (!sink.durable(event)) {
         overflowed();
         return false;
       }
       lastSeq = event.seq;
-      return true;
+      if (event.type === 'session.deleted') close();
+      return !isClosed();
     }
 
     function startReading(): void {
@@ -95,11 +106,6 @@ export function makeSubscribe(deps: {
         const page = await deps.queries.events({ sessionId, afterSeq: lastSeq, limit: deps.pageSize });
         if (isClosed()) return;
         newestSeq = Math.max(newestSeq, page.lastSeq);
-        // The log of a deleted session has only its end: what is missing can't be told any more.
-        if ((page.events[0]?.seq ?? 0) > lastSeq + 1) {
-          overflowed();
-          return;
-        }
         for (const event of page.events) {
           await sink.drained();
           if (isClosed() || !deliver(event)) return;

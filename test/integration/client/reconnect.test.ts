@@ -60,6 +60,11 @@ async function heldSession(): Promise<string> {
   return session_id;
 }
 
+function tellGap(session_id: string): void {
+  const params = { type: 'subscription.gap', session_id, at: '', epoch: 1, payload: { last_seq: 2 } };
+  proxy.inject({ jsonrpc: '2.0', method: 'event', params });
+}
+
 describe('after a lost connection', () => {
   // E5: what was published during a short disconnect was lost until somebody refreshed.
   test('a feed goes on with exactly what it missed, in order, the end included', async () => {
@@ -223,16 +228,61 @@ describe('a feed', () => {
     const feed = client.subscribe({ sessionId: session_id, afterSeq: 0 });
     await seqsUntil(feed, (event) => 'seq' in event && event.seq === 2);
 
-    const payload = { last_seq: 2 };
-    proxy.inject({
-      jsonrpc: '2.0',
-      method: 'event',
-      params: { type: 'subscription.gap', session_id, at: '', epoch: 1, payload },
-    });
+    tellGap(session_id);
     await proxy.clientSent(({ method, params }) => method === 'session.subscribe' && params?.['after_seq'] === 2);
     await submitHeld(session_id, 1);
 
     expect(await seqsUntil(feed, (event) => 'seq' in event && event.seq === 3)).toEqual([3]);
+  });
+
+  // A subscription that is ended again and again was asked for again at once, for ever.
+  test('waits before it subscribes where the gateway has ended its subscription before', async () => {
+    const session_id = await heldSession();
+    const feed = client.subscribe({ sessionId: session_id, afterSeq: 0 });
+    await seqsUntil(feed, (event) => 'seq' in event && event.seq === 2);
+    proxy.fromGateway = (frame) => {
+      const isAnswer = frame.result?.['after_seq'] === 2;
+      if (isAnswer) setImmediate(() => tellGap(session_id));
+      return frame;
+    };
+
+    tellGap(session_id);
+    await proxy.clientSent(({ method, params }) => method === 'session.subscribe' && params?.['after_seq'] === 2);
+    for (let call = 0; call < 20; call += 1) await client.call('ping', {});
+    const asked = proxy.sentMethod('session.subscribe').length;
+    proxy.fromGateway = (frame) => frame;
+    await submitHeld(session_id, 1);
+
+    expect(asked).toBe(2);
+    expect(await seqsUntil(feed, (event) => 'seq' in event && event.seq === 3)).toEqual([3]);
+  });
+
+  test('ends with the deletion of its session, and keeps no subscription', async () => {
+    const session_id = await gateway.core.create();
+    await gateway.core.turn(session_id, 'a');
+    const last = gateway.core.log(session_id).length;
+    const { events } = await client.resume({ session_id });
+
+    await client.call('session.delete', { session_id });
+    const types: string[] = [];
+    for await (const { type } of events) types.push(type);
+
+    expect(types).toEqual(['session.deleted']);
+    expect(events.cursor).toBe(last + 1);
+    expect(gateway.core.hub.hasListeners(session_id)).toBe(false);
+  });
+
+  test('ends with the deletion too when it has missed what is gone', async () => {
+    const session_id = await heldSession();
+    const feed = client.subscribe({ sessionId: session_id, afterSeq: 0 });
+    await seqsUntil(feed, (event) => 'seq' in event && event.seq === 2);
+    const end = { type: 'session.deleted', session_id, seq: 9, payload: { by: 'local' } };
+
+    proxy.inject({ jsonrpc: '2.0', method: 'event', params: end });
+
+    expect(await seqsUntil(feed, ({ type }) => type === 'session.deleted')).toEqual([9]);
+    await expect(seqsUntil(feed, () => false)).rejects.toThrow('the feed has ended');
+    await proxy.clientSent(({ method }) => method === 'session.unsubscribe');
   });
 
   test('knows how far its reader has come, and not how far it has read', async () => {

@@ -11,6 +11,11 @@ export interface StreamedEvent {
   readonly admissionId: string | null;
 }
 
+/** A session's deletion takes with it what a subscriber has not heard yet. */
+function followsOn(lastSeq: number, { seq, type }: StreamedEvent): boolean {
+  return seq === lastSeq + 1 || (type === 'session.deleted' && seq > lastSeq);
+}
+
 /** One subscription on its way from a cursor on. */
 export class JudgedStream {
   readonly #books: Books;
@@ -35,7 +40,7 @@ export class JudgedStream {
     const { type, seq } = event;
     const isLeft = !this.#beganDeleted || type === 'session.deleted';
     verdict.hold(isLeft, 'deletion', () => `${type} ${seq} of the deleted ${this.#sessionId} was published`);
-    verdict.hold(seq === this.#lastSeq + 1, 'P12', () => `${type} ${seq} follows on ${this.#lastSeq}`);
+    verdict.hold(followsOn(this.#lastSeq, event), 'P12', () => `${type} ${seq} follows on ${this.#lastSeq}`);
     this.#lastSeq = seq;
     const row = logOf(this.#books, this.#sessionId)[seq - 1];
     const same = row?.type === type && row.epoch === event.epoch && row.admissionId === event.admissionId;
@@ -94,7 +99,7 @@ export class JudgedReader {
   received(event: StreamedEvent): void {
     const { seq, type } = event;
     const { verdict } = this.#books;
-    verdict.hold(seq === this.#cursor + 1, 'P12', () => `a client got ${type} ${seq} after ${this.#cursor}`);
+    verdict.hold(followsOn(this.#cursor, event), 'P12', () => `a client got ${type} ${seq} after ${this.#cursor}`);
     this.#cursor = seq;
   }
 

@@ -267,6 +267,7 @@ describe('session.delete', () => {
 
     const { params } = await peer.frame((frame) => frame.params?.type === 'session.deleted');
     expect(params).toMatchObject({ session_id, seq: core.log(session_id).at(-1)?.seq });
+    expect(await peer.call('session.unsubscribe', { session_id })).toMatchObject({ subscribed: false });
   });
 });
 

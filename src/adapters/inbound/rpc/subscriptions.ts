@@ -57,7 +57,10 @@ export class Subscriptions {
   #sink(sessionId: string, place: Place, replied: Promise<void>): EventSink {
     const { peer, frames } = this.#deps;
     return {
-      durable: (event) => peer.event(frames.durable(event)),
+      durable: (event) => {
+        if (event.type === 'session.deleted') this.#forget(sessionId, place);
+        return peer.event(frames.durable(event));
+      },
       live: (event) => {
         peer.liveEvent(frames.live(event));
         return true;

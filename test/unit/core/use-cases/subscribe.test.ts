@@ -32,6 +32,14 @@ class World {
     if (options.published ?? true) this.hub.publish(aSessionId, events);
   }
 
+  /** Leaves nothing of the session but its end. */
+  delete(options: { published?: boolean } = {}): void {
+    const end = anEvent({ type: 'session.deleted', by: 'local' }, { seq: this.log.length + 1 });
+    this.log.fill(end);
+    this.log.push(end);
+    if (options.published ?? true) this.hub.publish(aSessionId, [end]);
+  }
+
   say(text: string): void {
     const live: LiveEvent = {
       type: 'message.delta',
@@ -52,7 +60,8 @@ class World {
       events: async ({ afterSeq: after, limit }) => {
         this.pages += 1;
         await this.beforeRead(after);
-        return { events: this.log.slice(after, after + limit), lastSeq: this.log.length };
+        const rest = new Set(this.log.slice(after));
+        return { events: [...rest].slice(0, limit), lastSeq: this.log.length };
       },
     };
     const sink: EventSink = {
@@ -353,6 +362,57 @@ describe('a subscription that is closed', () => {
 
     subscription.close();
 
+    expect(world.hub.hasListeners(aSessionId)).toBe(false);
+  });
+});
+
+describe('a session that is deleted', () => {
+  test('S4: is told as deleted to a receiver that has everything, and to one that missed what is gone', async () => {
+    const world = new World();
+    world.commit(3);
+    world.subscribe(3);
+    await quiet();
+    world.commit(2, { published: false });
+
+    world.delete();
+
+    expect(world.got).toEqual([6]);
+  });
+
+  // A process that has lost its home still took the session for living, and its client came back for ever.
+  test('S4: is told as deleted, and not as a gap, to a receiver that begins after it', async () => {
+    const world = new World();
+    world.commit(5);
+    world.delete({ published: false });
+
+    world.subscribe(0);
+    await quiet();
+
+    expect(world.got).toEqual([6]);
+  });
+
+  test('S4: while its past is read is told as deleted, once', async () => {
+    const world = new World();
+    world.commit(9);
+    world.beforeRead = async (afterSeq) => {
+      if (afterSeq === 3) world.delete();
+    };
+
+    world.subscribe(0);
+    await quiet();
+
+    expect(world.got).toEqual([1, 2, 3, 10]);
+  });
+
+  test('S4: leaves nobody listening', async () => {
+    const world = new World();
+    world.subscribe(0);
+    await quiet();
+
+    world.delete();
+    world.say('late');
+
+    expect(world.got).toEqual([1]);
     expect(world.hub.hasListeners(aSessionId)).toBe(false);
   });
 });
