@@ -126,8 +126,7 @@ export class SessionActor {
         await this.#load();
         await this.#process(batch);
       } catch (error) {
-        if (error instanceof StorageError) await this.#storageFailed(error, batch);
-        else this.#fail({ kind: 'bug', error }, batch);
+        await this.#roundFailed(error, batch);
       }
     }
     // In the same step as the last look at the mailbox, so that a command can't fall between the two.
@@ -230,10 +229,27 @@ export class SessionActor {
   }
 
   async #readKnown(batch: readonly Waiting[], keys: readonly AdmissionKey[]): Promise<void> {
+    const { ledger } = this.#deps;
     for (const key of keys) {
-      const admission = await this.#deps.ledger.findAdmission(this.#sessionId, key);
+      const admission = await ledger.findAdmission(this.#sessionId, key);
+      // Another owner has admitted it: what is decided on a state without it would contradict the log.
+      if (admission !== null && this.#lacks(admission)) this.#state = await ledger.load(this.#sessionId);
       tell(batch, admission, (other) => sameKey(key, other));
       tellOfRetry(batch, admission);
+    }
+  }
+
+  #lacks({ admissionId, status }: Admission): boolean {
+    const open = this.#state?.open ?? [];
+    return status !== 'terminal' && open.every((other) => other.admissionId !== admissionId);
+  }
+
+  async #roundFailed(error: unknown, batch: readonly Waiting[]): Promise<void> {
+    try {
+      if (!(error instanceof StorageError)) throw error;
+      await this.#storageFailed(error, batch);
+    } catch (bug) {
+      this.#fail({ kind: 'bug', error: bug }, batch);
     }
   }
 

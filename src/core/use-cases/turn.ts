@@ -94,15 +94,14 @@ export async function runTurn(
   const tools = await readTools(deps, state, progress.lookup);
   const context = makeTurnContext(deps, state, tools);
   const fallbacks = deps.fallbacksOf(context.target).map((target) => makeTurnContext(deps, state, tools, target));
-  const model = addressOf(state.profile);
-  const turn = new Turn(deps, { sessionId: state.sessionId, head, model, context, fallbacks, signal, progress });
+  const turn = new Turn(deps, { state, head, context, fallbacks, signal, progress });
   await turn.run();
 }
 
 interface TurnParts {
-  readonly sessionId: string;
+  /** The session's, when the turn is got ready. */
+  readonly state: SessionState;
   readonly head: Admission;
-  readonly model: ModelAddress;
   readonly context: TurnContext;
   readonly fallbacks: readonly TurnContext[];
   readonly signal: AbortSignal;
@@ -126,6 +125,7 @@ class Turn {
   readonly #head: Admission;
   /** The session's own, when the turn was got ready. */
   readonly #model: ModelAddress;
+  readonly #compressions: number;
   readonly #signal: AbortSignal;
   readonly #progress: TurnProgress;
   /** The model that answers at present, and those that are left to be asked when it can't. */
@@ -139,9 +139,10 @@ class Turn {
 
   constructor(deps: TurnDependencies, parts: TurnParts) {
     this.#deps = deps;
-    this.#sessionId = parts.sessionId;
+    this.#sessionId = parts.state.sessionId;
     this.#head = parts.head;
-    this.#model = parts.model;
+    this.#model = addressOf(parts.state.profile);
+    this.#compressions = parts.state.lineage.compressions;
     this.#context = parts.context;
     this.#fallbacks = parts.fallbacks;
     this.#signal = parts.signal;
@@ -167,7 +168,7 @@ class Turn {
 
   async #claim(prompt: MessageDraft | null): Promise<boolean> {
     const { admissionId, revision } = this.#head;
-    const preparedFor = { revision, model: this.#model };
+    const preparedFor = { revision, model: this.#model, compressions: this.#compressions };
     const command = { kind: 'claim', admissionId, prompt, preparedFor } as const;
     const sent = await this.#deps.sessions.send(this.#sessionId, command);
     if (sent.kind !== 'done') return false;

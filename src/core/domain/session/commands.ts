@@ -32,6 +32,8 @@ export interface PreparedFor {
   /** Of the admission: an edit that puts an earlier text back is another one. */
   readonly revision: number;
   readonly model: ModelAddress;
+  /** How many compressions the session had had. */
+  readonly compressions: number;
 }
 
 interface NewPrompt {

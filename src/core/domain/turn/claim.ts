@@ -27,11 +27,14 @@ export function decideClaim(
   return accepted(events, () => ({ executionGeneration }));
 }
 
-/** An edit or another model that was acknowledged meanwhile counts: nothing has started yet. */
-function isPrepared({ profile }: SessionState, head: Admission, prepared: PreparedFor | undefined): boolean {
+/**
+ * An edit or another model that was acknowledged meanwhile counts, and so does a compression: what did not fit may fit
+ * now. Nothing has started yet.
+ */
+function isPrepared({ profile, lineage }: SessionState, head: Admission, prepared: PreparedFor | undefined): boolean {
   if (prepared === undefined) return true;
-  const { revision, model } = prepared;
+  const { revision, model, compressions } = prepared;
   const sameModel =
     model.provider === profile.provider && model.model === profile.model && model.baseUrl === profile.baseUrl;
-  return sameModel && revision === head.revision;
+  return sameModel && revision === head.revision && compressions === lineage.compressions;
 }

@@ -193,6 +193,15 @@ describe('when this program has a bug', () => {
     expect(fatal).toMatchObject([{ kind: 'bug', error: { name: 'InvariantViolation' } }]);
   });
 
+  test('that shows only while the storage fails too, it is no less told', async () => {
+    const { actor, ledger, fatal } = await anActor();
+    ledger.failNext('findAdmission', trouble('busy'), new Error('A bug.'));
+
+    expect(await actor.send(commands.cancel(1))).toEqual(outcomeUnknown);
+    expect(await actor.send(commands.submit(2))).toEqual(outcomeUnknown);
+    expect(fatal).toEqual([{ kind: 'bug', error: new Error('A bug.') }]);
+  });
+
   test('nothing of the round was stored', async () => {
     const { actor, ledger } = await anActor();
     await actor.send(commands.submit(1));

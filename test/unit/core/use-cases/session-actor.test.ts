@@ -166,6 +166,24 @@ describe('when somebody else has appended', () => {
     });
   });
 
+  // It took the prompt for an ended one, and the event that it decided contradicted its own state.
+  test.each([
+    ['cancel', commands.cancel(1)],
+    ['edit', commands.edit(1)],
+    ['receipt', commands.receipt(1)],
+    ['submit', commands.submit(1)],
+    ['move', commands.move(1)],
+  ])('a %s of a prompt that only the other knows is decided on what the other has stored', async (kind, command) => {
+    const one = await anActor();
+    const other = one.another();
+    await other.actor.state();
+    await one.actor.send(commands.submit(1));
+
+    expect(await other.actor.send(command)).toMatchObject({ kind: 'done' });
+    expect(other.fatal).toEqual([]);
+    expect((await other.actor.state())?.open).toHaveLength(kind === 'cancel' ? 0 : 1);
+  });
+
   test('two writers that race leave one gapless log with both in it', async () => {
     const one = await anActor();
     const other = one.another();

@@ -5,6 +5,7 @@ import { aDraft, aMessage, anAdmission, aProfile, aSessionId } from '../../../..
 import { claim, edit, update } from '../../../../support/commands.ts';
 import { aContext, firstNewMessageId, given, now } from '../../../../support/given.ts';
 import {
+  compressionCompleted,
   compressionStarted,
   created,
   held,
@@ -118,20 +119,22 @@ test('a message that the claim stores is the whole draft with an identity', () =
   given(created(), queued(1)).when(claim(1, draft)).then(started(1), prompted(1, message));
 });
 
-test('a claim of a prompt that was edited, or for another model, since its turn was got ready is refused', () => {
+test('a claim of a prompt that was edited, for another model, or before a compression is refused', () => {
   const { revision, payloadDigest } = anAdmission();
-  const preparedFor = { revision, model: addressOf(aProfile()) };
+  const preparedFor = { revision, model: addressOf(aProfile()), compressions: 0 };
   const waiting = given(created(), queued(1));
   const edited = waiting.when(edit(1)).after;
   const moved = waiting.when(update({ model: { ...preparedFor.model, model: 'another-model' } })).after;
 
   const again = decide(aSessionId, edited, edit(1, { payloadDigest }), aContext());
   const putBack = again.kind === 'accepted' ? again.state : null;
+  const byHand = { ...compressionCompleted(0, { trigger: 'manual' }), admissionId: null, executionGeneration: 1 };
+  const compressed = given(created(), queued(1), manualCompression(), byHand).state;
 
-  const decisions = [waiting.state, edited, moved, putBack].map((state) =>
+  const decisions = [waiting.state, edited, moved, putBack, compressed].map((state) =>
     decide(aSessionId, state, { ...claim(1), preparedFor }, aContext()),
   );
 
   const refused = { kind: 'refused', refusal: { reason: 'not_claimable' } };
-  expect(decisions).toEqual([expect.objectContaining({ kind: 'accepted' }), refused, refused, refused]);
+  expect(decisions).toEqual([expect.objectContaining({ kind: 'accepted' }), refused, refused, refused, refused]);
 });
