@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Client } from './cast/client.ts';
 import { FrontDesk } from './cast/front-desk.ts';
 import { Site } from './cast/site.ts';
@@ -32,7 +33,14 @@ export async function runHistory(
   options: { readonly keepTrace?: boolean } = {},
 ): Promise<Run> {
   const play = new Play(draft, core, new Trace({ keep: options.keepTrace ?? false }));
-  await play.run();
+  const onRejection = (error: unknown): void => play.crash(error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    await play.run();
+    await setImmediate(); // Node tells of a rejection when nothing else is left to be done
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
   return play.result();
 }
 
@@ -83,6 +91,11 @@ class Play {
       if (this.#isOver()) return;
     }
     this.#site.judge.atTheEnd();
+  }
+
+  /** A rejection that nobody handles would have ended the gateway. */
+  crash(error: unknown): void {
+    this.#site.judge.breach('bug', `a rejection is handled by nobody: ${String(error)}`);
   }
 
   result(): Run {
