@@ -3,6 +3,7 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { v7 as uuidv7 } from 'uuid';
 import { migrate } from '../../src/adapters/outbound/sqlite/migrations.ts';
 import { percentile, perSecond } from './statistics.ts';
 
@@ -27,7 +28,11 @@ export function measureFsync(times = 200): number {
  * Prompts per second that a bare better-sqlite3 loop commits, in transactions of `batch`: the two rows of a prompt in
  * the gateway's own schema, with its pragmas, and nothing else.
  */
-export function measureBareLoop(batch: number, text: string, durationMs: number): number {
+export function measureBareLoop(
+  { batch, sessions }: { readonly batch: number; readonly sessions: number },
+  text: string,
+  durationMs: number,
+): number {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const db = new Database(join(folder, 'bare.db'));
   db.pragma('journal_mode = WAL');
@@ -35,16 +40,20 @@ export function measureBareLoop(batch: number, text: string, durationMs: number)
   db.pragma('foreign_keys = ON');
   db.pragma('wal_autocheckpoint = 1000');
   migrate(db);
-  db.exec(`INSERT INTO sessions (id, root_session_id, source, model, provider, started_at, principal_id, toolsets)
-           VALUES ('session', 'session', 'bench', 'm', 'p', 'now', 'local', '[]')`);
+  const session = db.prepare(
+    `INSERT INTO sessions (id, root_session_id, source, model, provider, started_at, principal_id, toolsets)
+     VALUES (?, ?, 'bench', 'm', 'p', 'now', 'local', '[]')`,
+  );
+  const ids = Array.from({ length: sessions }, () => uuidv7());
+  for (const id of ids) session.run(id, id);
   const admission = db.prepare(
     `INSERT INTO session_admissions (seq, admission_id, request_id, target_session_id, principal_id, position, revision,
        status, delivery, boundary, step, requeue_count, accepted_at, request_digest, payload_digest, payload)
-     VALUES (?, ?, ?, 'session', 'local', ?, 1, 'queued', 'queue', 'none', 0, 0, 'now', ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, 'local', ?, 1, 'queued', 'queue', 'none', 0, 0, 'now', ?, ?, ?)`,
   );
   const event = db.prepare(
     `INSERT INTO session_events (session_id, seq, type, at, epoch, admission_id, payload)
-     VALUES ('session', ?, 'admission.queued', 'now', 1, ?, '{"admission":{}}')`,
+     VALUES (?, ?, 'admission.queued', 'now', 1, ?, '{"admission":{}}')`,
   );
   const digest = 'd'.repeat(64);
   const payload = JSON.stringify({ text, parts: null });
@@ -52,9 +61,10 @@ export function measureBareLoop(batch: number, text: string, durationMs: number)
   const commit = db.transaction(() => {
     for (let index = 0; index < batch; index += 1) {
       count += 1;
-      const id = randomUUID();
-      admission.run(count, id, randomUUID(), count, digest, digest, payload);
-      event.run(count, id);
+      const id = uuidv7();
+      const sessionId = ids[count % ids.length];
+      admission.run(count, id, randomUUID(), sessionId, count, digest, digest, payload);
+      event.run(sessionId, count, id);
     }
   });
   const startedAt = performance.now();

@@ -88,7 +88,7 @@ function mixed(synced: Buffer, written: Buffer, keeps: () => boolean): Buffer {
   const result = Buffer.alloc(keeps() ? written.length : synced.length);
   for (let offset = 0; offset < result.length; offset += blockBytes) {
     const source = keeps() ? written : synced;
-    source.copy(result, offset, offset, Math.min(offset + blockBytes, source.length));
+    source.subarray(offset, offset + blockBytes).copy(result, offset);
   }
   return result;
 }
