@@ -4,7 +4,7 @@ import { parseFailpoints, type FailpointRule } from './failpoint-rules.ts';
 import { readKeyFile } from './key-file.ts';
 import { loadConfig } from './load-config.ts';
 import { modelEndpoints, type ModelEndpoint } from './model-endpoints.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from '../words/nearest-name.ts';
 import { configNotices, type ConfigNotice } from './notices.ts';
 import type { Config } from './schema.ts';
 import { logLevels, type LogLevel } from './sections/operation.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearestTo } from './nearest.ts';
+import { nearestName } from '../words/nearest-name.ts';
 
 export interface FieldProblem {
   /** With dots; empty for the parameters as a whole. */
@@ -26,8 +26,8 @@ export function fieldProblems(schema: z.ZodType, error: z.ZodError): readonly Fi
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string, known: readonly string[]): FieldProblem {
-  const nearest = nearestTo(key, known);
-  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  const nearest = nearestName(key, known);
+  const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
   return { path: shortened(dotted([...path, key])), message: `unknown key${hint}` };
 }
 

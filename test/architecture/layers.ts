@@ -26,7 +26,10 @@ export const layers: readonly Layer[] = [
   { path: 'core/ports', layers: ['core/domain'], packages: [], nodeModules: [] },
   { path: 'core/use-cases', layers: ['core/domain', 'core/ports'], packages: [], nodeModules: [] },
 
-  { path: 'protocol', layers: [], packages: ['zod'], nodeModules: [] },
+  // What several of the outer layers say to people.
+  { path: 'words', layers: [], packages: [], nodeModules: [] },
+
+  { path: 'protocol', layers: ['words'], packages: ['zod'], nodeModules: [] },
 
   {
     path: 'adapters/inbound/websocket',
@@ -79,7 +82,7 @@ export const layers: readonly Layer[] = [
 
   {
     path: 'config',
-    layers: [],
+    layers: ['words'],
     packages: ['zod', 'yaml', 'env-paths'],
     nodeModules: ['node:fs', 'node:fs/promises', 'node:path'],
   },

@@ -46,7 +46,7 @@ async function main(options: Options): Promise<number> {
     return 0;
   }
   const core = await coreOf(options.planted);
-  return options.replay === undefined ? search(options, core) : replay(options.replay, core);
+  return options.replay === undefined ? search(options, core) : replay(options.replay, core, options);
 }
 
 async function coreOf(name: string | undefined): Promise<CoreUnderTest> {
@@ -56,11 +56,13 @@ async function coreOf(name: string | undefined): Promise<CoreUnderTest> {
   return plantedCore(bug.patches);
 }
 
-async function replay(token: string, core: CoreUnderTest): Promise<number> {
+async function replay(token: string, core: CoreUnderTest, options: Options): Promise<number> {
   const run = await runHistory(draftOfToken(token), core, { keepTrace: true });
   for (const line of run.trace) console.log(line);
   console.log(run.broken === null ? 'Nothing is broken.' : `${run.broken.rule} is broken: ${run.broken.message}`);
-  return run.broken === null ? 0 : 1;
+  if (run.broken === null) return 0;
+  if (options.keep !== undefined) await keep(options.keep, await explain(run, core, shrinkMs(options)));
+  return 1;
 }
 
 async function search(options: Options, core: CoreUnderTest): Promise<number> {
@@ -88,7 +90,7 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
   if (result.failure !== null) {
     const { failure } = result;
     console.log(`History ${failure.index} broke a promise: --replay ${seedToken(failure.seed)}. Making it smaller…\n`);
-    const explained = await explain(failure.run, core, Number(options.shrinkSeconds) * 1000);
+    const explained = await explain(failure.run, core, shrinkMs(options));
     console.log(explained.report);
     if (options.keep !== undefined) await keep(options.keep, explained);
     return 1;
@@ -98,6 +100,10 @@ async function search(options: Options, core: CoreUnderTest): Promise<number> {
   if (missing.length === 0 || options.planted !== undefined) return 0;
   console.log(`Never reached: ${missing.join(', ')}`);
   return result.histories >= enoughForCoverage ? 1 : 0;
+}
+
+function shrinkMs({ shrinkSeconds }: Options): number {
+  return Number(shrinkSeconds) * 1000;
 }
 
 async function keep(name: string, { broken, history }: Pick<Explained, 'broken' | 'history'>): Promise<void> {

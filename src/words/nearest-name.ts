@@ -1,8 +1,12 @@
+const maxLetters = 100;
+
 /**
  * The candidate that a misspelt name was most probably meant to be, or null where none is near enough. Case and the
  * choice of `-` or `_` don't count; two neighbours in the wrong order count as one error, and so does a missing end.
+ * A name of more than 100 letters, which may be hostile, is compared with nothing.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
+  if (name.length > maxLetters) return null;
   const wanted = folded(name);
   const allowed = Math.max(1, Math.floor(wanted.length / 3));
   let best: { readonly candidate: string; readonly distance: number } | null = null;
