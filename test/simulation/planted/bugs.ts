@@ -374,12 +374,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       if (mode`,
         to: `      if (mode`,
       },
-      { file: 'core/use-cases/subscribe.ts', from: `if (event.seq > lastSeq + 1) {`, to: `if (event.seq < 0) {` },
-      {
-        file: 'core/use-cases/subscribe.ts',
-        from: `if (event.seq === lastSeq + 1 && (isClosed() || !deliver(event))) return;`,
-        to: `if (event.seq > lastSeq && (isClosed() || !deliver(event))) return;`,
-      },
+      { file: 'core/use-cases/subscribe.ts', from: `if (!isNext(event)) {`, to: `if (event.seq < 0) {` },
     ],
   },
   {
@@ -787,8 +782,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/claim.ts',
-        from: `return sameModel && revision === head.revision;`,
-        to: `return sameModel && revision > 0;`,
+        from: `return sameModel && revision === head.revision &&`,
+        to: `return sameModel && revision > 0 &&`,
       },
     ],
   },
@@ -800,8 +795,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/domain/turn/claim.ts',
-        from: `return sameModel && revision === head.revision;`,
-        to: `return revision === head.revision;`,
+        from: `return sameModel && revision === head.revision &&`,
+        to: `return revision === head.revision &&`,
       },
     ],
   },
