@@ -78,6 +78,7 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
   }
 
   close(): void {
+    this.#waiting.length = 0;
     this.#end(undefined);
   }
 
@@ -171,9 +172,8 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
 
   #putLast(event: DurableWireEvent): void {
     if (this.#state !== 'listening' && this.#state !== 'filling') return;
-    this.#state = 'ended';
-    this.#source.ended(this);
-    this.#put(event);
+    this.#waiting.push(event);
+    this.#end(undefined);
   }
 
   #put(event: SessionEvent): void {
@@ -194,11 +194,11 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
     return event;
   }
 
+  /** What waits is still handed out. */
   #end(failure: Error | undefined): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#failure = failure;
-    if (failure === undefined) this.#waiting.length = 0;
     this.#source.ended(this);
     this.#wake();
   }

@@ -1,10 +1,10 @@
+import { nearestName } from '../words/nearest-name.ts';
 import { ConfigError, problemOf, type ConfigProblem } from './config-error.ts';
 import { loadHomeEnvironment, readEnvironment, type Environment } from './environment.ts';
 import { parseFailpoints, type FailpointRule } from './failpoint-rules.ts';
 import { readKeyFile } from './key-file.ts';
 import { loadConfig } from './load-config.ts';
 import { modelEndpoints, type ModelEndpoint } from './model-endpoints.ts';
-import { nearestName } from '../words/nearest-name.ts';
 import { configNotices, type ConfigNotice } from './notices.ts';
 import type { Config } from './schema.ts';
 import { logLevels, type LogLevel } from './sections/operation.ts';

@@ -1,7 +1,7 @@
+import { nearestName } from '../words/nearest-name.ts';
 import type { KeyPath } from './config-keys.ts';
 import { addressOf, auxiliaryTasks } from './model-endpoints.ts';
 import type { AuxiliaryTask } from './model-endpoints.ts';
-import { nearestName } from '../words/nearest-name.ts';
 import { builtInProviders } from './sections/model.ts';
 import type { Config } from './schema.ts';
 

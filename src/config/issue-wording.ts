@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { knownKeysAt, configKeys, type KeyPath } from './config-keys.ts';
 import { nearestName } from '../words/nearest-name.ts';
+import { knownKeysAt, configKeys, type KeyPath } from './config-keys.ts';
 
 /** One problem with a value or a key, before its place in the file is known. */
 export interface KeyProblem {

@@ -10,7 +10,7 @@
  * I5: when it is unknown whether an append took effect, nothing more is decided: the process must stop.
  */
 import type { Admission } from '../domain/admission/admission.ts';
-import { hasKey } from '../domain/admission/find.ts';
+import { findOpen, hasKey } from '../domain/admission/find.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { AdmissionKey, Command, CommandKind, ReplyOf, SessionCommand } from '../domain/session/commands.ts';
 import { decide } from '../domain/session/decide.ts';
@@ -240,8 +240,7 @@ export class SessionActor {
   }
 
   #lacks({ admissionId, status }: Admission): boolean {
-    const open = this.#state?.open ?? [];
-    return status !== 'terminal' && open.every((other) => other.admissionId !== admissionId);
+    return status !== 'terminal' && (!this.#state || findOpen(this.#state, { admissionId }) === undefined);
   }
 
   async #roundFailed(error: unknown, batch: readonly Waiting[]): Promise<void> {

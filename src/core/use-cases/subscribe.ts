@@ -106,6 +106,11 @@ export function makeSubscribe(deps: {
         const page = await deps.queries.events({ sessionId, afterSeq: lastSeq, limit: deps.pageSize });
         if (isClosed()) return;
         newestSeq = Math.max(newestSeq, page.lastSeq);
+        const [first] = page.events;
+        if (first !== undefined && !isNext(first)) {
+          overflowed();
+          return;
+        }
         for (const event of page.events) {
           await sink.drained();
           if (isClosed() || !deliver(event)) return;

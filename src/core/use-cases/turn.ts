@@ -15,8 +15,9 @@ import { failureOf } from '../domain/model/failure.ts';
 import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
+import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
-import type { ModelAddress, SessionState } from '../domain/session/state.ts';
+import type { SessionState } from '../domain/session/state.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -123,9 +124,7 @@ class Turn {
   readonly #deps: TurnDependencies;
   readonly #sessionId: string;
   readonly #head: Admission;
-  /** The session's own, when the turn was got ready. */
-  readonly #model: ModelAddress;
-  readonly #compressions: number;
+  readonly #preparedFor: PreparedFor;
   readonly #signal: AbortSignal;
   readonly #progress: TurnProgress;
   /** The model that answers at present, and those that are left to be asked when it can't. */
@@ -138,11 +137,15 @@ class Turn {
   #savedTokens = 0;
 
   constructor(deps: TurnDependencies, parts: TurnParts) {
+    const { sessionId, profile, lineage } = parts.state;
     this.#deps = deps;
-    this.#sessionId = parts.state.sessionId;
+    this.#sessionId = sessionId;
     this.#head = parts.head;
-    this.#model = addressOf(parts.state.profile);
-    this.#compressions = parts.state.lineage.compressions;
+    this.#preparedFor = {
+      revision: parts.head.revision,
+      model: addressOf(profile),
+      compressions: lineage.compressions,
+    };
     this.#context = parts.context;
     this.#fallbacks = parts.fallbacks;
     this.#signal = parts.signal;
@@ -167,9 +170,8 @@ class Turn {
   }
 
   async #claim(prompt: MessageDraft | null): Promise<boolean> {
-    const { admissionId, revision } = this.#head;
-    const preparedFor = { revision, model: this.#model, compressions: this.#compressions };
-    const command = { kind: 'claim', admissionId, prompt, preparedFor } as const;
+    const { admissionId } = this.#head;
+    const command = { kind: 'claim', admissionId, prompt, preparedFor: this.#preparedFor } as const;
     const sent = await this.#deps.sessions.send(this.#sessionId, command);
     if (sent.kind !== 'done') return false;
     this.#generation = sent.reply.executionGeneration;

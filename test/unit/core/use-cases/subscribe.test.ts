@@ -35,8 +35,7 @@ class World {
   /** Leaves nothing of the session but its end. */
   delete(options: { published?: boolean } = {}): void {
     const end = anEvent({ type: 'session.deleted', by: 'local' }, { seq: this.log.length + 1 });
-    this.log.fill(end);
-    this.log.push(end);
+    this.log.splice(0, Infinity, end);
     if (options.published ?? true) this.hub.publish(aSessionId, [end]);
   }
 
@@ -60,8 +59,8 @@ class World {
       events: async ({ afterSeq: after, limit }) => {
         this.pages += 1;
         await this.beforeRead(after);
-        const rest = new Set(this.log.slice(after));
-        return { events: [...rest].slice(0, limit), lastSeq: this.log.length };
+        const later = this.log.filter(({ seq }) => seq > after);
+        return { events: later.slice(0, limit), lastSeq: this.log.at(-1)?.seq ?? 0 };
       },
     };
     const sink: EventSink = {
@@ -162,6 +161,17 @@ describe('a subscription', () => {
     await quiet();
 
     expect(world.got).toEqual(upTo(3));
+  });
+
+  test('S1: is ended by a hole that the log has itself', async () => {
+    const world = new World();
+    world.commit(5);
+    world.log.splice(0, 2);
+
+    world.subscribe(1);
+    await quiet();
+
+    expect(world.got).toEqual(['gap after 1']);
   });
 
   test('ignores what it has had', async () => {
