@@ -21,6 +21,7 @@ import type { Usage } from '../domain/model/usage.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { framedSummary } from '../domain/transcript/assemble.ts';
 import { textDraft } from '../domain/transcript/message.ts';
+import type { Message } from '../domain/transcript/message.ts';
 import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
@@ -181,7 +182,8 @@ async function summarise(
   { compressionId, state, tokensBefore: beforeTokens }: StartedCompression,
 ): Promise<Attempt> {
   const { sessionId, admissionId, executionGeneration, extras, signal } = input;
-  const content = new Map((await deps.transcripts.read(state)).map((message) => [message.id, message]));
+  const content = await contentOf(deps, state, signal);
+  if (content === null) return { kind: 'failed', failure: stoppedFailure, usage: null };
   let usage: Usage | null = null;
   let failure = nothingToGain;
   let requests = 0;
@@ -210,6 +212,20 @@ async function summarise(
     failure = tooLittleGained(beforeTokens, afterTokens);
   }
   return { kind: 'failed', failure, usage };
+}
+
+/** Null: it was stopped, and what came after it may have changed the transcript. */
+async function contentOf(
+  deps: CompressorDependencies,
+  state: SessionState,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Message> | null> {
+  try {
+    return new Map((await deps.transcripts.read(state)).map((message) => [message.id, message]));
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }
 
 /** The auxiliary model and then the one that could read the transcript; without an auxiliary one, that and the new one. */

@@ -1,11 +1,15 @@
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
+import { StorageError } from '../ports/ledger.ts';
 import type { Ledger } from '../ports/ledger.ts';
 
 /** Reads the content of a tip's messages; what was read before is not read again. */
 export interface Transcripts {
-  /** The active messages of the state's tip, in order, with their content. */
+  /**
+   * The active messages of the state's tip, in order, with their content. Throws `StorageError` where the storage
+   * doesn't hold all of them: it is damaged, or somebody has compressed the transcript since the state was read.
+   */
   read(state: SessionState): Promise<readonly Message[]>;
   /** Keeps what a commit has added to a transcript that is in use. */
   readonly observe: (sessionId: string, state: SessionState, events: readonly SessionEvent[]) => void;
@@ -34,29 +38,31 @@ export function makeTranscripts(deps: {
   async function read(state: SessionState): Promise<readonly Message[]> {
     const { sessionId, lineage } = state;
     const earlier = cached.get(sessionId);
-    const transcript = earlier?.tipId === lineage.tipId ? earlier : newTranscript(lineage.tipId);
-    const present = state.messages.findIndex(({ id }) => !transcript.messages.has(id));
-    if (present >= 0) {
-      const afterId = state.messages[present - 1]?.id ?? 0;
-      for (const message of await deps.ledger.readTranscript(lineage.tipId, afterId)) {
-        transcript.messages.set(message.id, message);
-      }
+    // A copy: another read may change what is cached while this one waits.
+    const known = new Map(earlier?.tipId === lineage.tipId ? earlier.messages : []);
+    const missing = state.messages.findIndex(({ id }) => !known.has(id));
+    if (missing >= 0) {
+      const afterId = state.messages[missing - 1]?.id ?? 0;
+      for (const message of await deps.ledger.readTranscript(lineage.tipId, afterId)) known.set(message.id, message);
     }
-    keep(sessionId, transcript, state);
-    return state.messages.flatMap(({ id }) => transcript.messages.get(id) ?? []);
+    const messages = state.messages.map(({ id }) => known.get(id) ?? notThere(id, state));
+    keep(state, messages);
+    return messages;
   }
 
-  function keep(sessionId: string, transcript: CachedTranscript, state: SessionState): void {
-    const active = new Set(state.messages.map(({ id }) => id));
-    for (const id of transcript.messages.keys()) if (!active.has(id)) transcript.messages.delete(id);
-    transcript.characters = [...transcript.messages.values()].reduce((sum, message) => sum + charactersOf(message), 0);
+  function keep({ sessionId, lineage }: SessionState, messages: readonly Message[]): void {
+    const characters = messages.reduce((sum, message) => sum + charactersOf(message), 0);
     cached.delete(sessionId);
-    cached.set(sessionId, transcript);
-    let total = [...cached.values()].reduce((sum, { characters }) => sum + characters, 0);
-    for (const [oldest, { characters }] of cached) {
+    cached.set(sessionId, {
+      tipId: lineage.tipId,
+      messages: new Map(messages.map((message) => [message.id, message])),
+      characters,
+    });
+    let total = [...cached.values()].reduce((sum, transcript) => sum + transcript.characters, 0);
+    for (const [oldest, transcript] of cached) {
       if (total <= deps.maxCharacters || oldest === sessionId) break;
       cached.delete(oldest);
-      total -= characters;
+      total -= transcript.characters;
     }
   }
 }
@@ -64,11 +70,13 @@ export function makeTranscripts(deps: {
 interface CachedTranscript {
   readonly tipId: string;
   readonly messages: Map<number, Message>;
-  characters: number;
+  readonly characters: number;
 }
 
-function newTranscript(tipId: string): CachedTranscript {
-  return { tipId, messages: new Map(), characters: 0 };
+/** What is left of a transcript is never sent in its place. */
+function notThere(id: number, { lineage }: SessionState): never {
+  const place = `Message ${String(id)} of the transcript ${lineage.tipId}`;
+  throw new StorageError('corrupt', `${place} is not there, or another owner has compressed it`);
 }
 
 function charactersOf(message: Message): number {

@@ -228,7 +228,9 @@ export class GatewayProcess implements Asker {
 
   #fatal(cause: FatalCause): void {
     const { judge, view } = this.#site;
-    if (cause.kind === 'bug' && this.epoch === view.epoch()) {
+    // Nothing here damages a store: an owner that finds one damaged is mistaken.
+    const isMistaken = cause.kind === 'bug' || (cause.kind === 'storage' && cause.error.kind === 'corrupt');
+    if (isMistaken && this.epoch === view.epoch()) {
       const { error } = cause;
       judge.breach('bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
     }

@@ -3,6 +3,8 @@ import { isOwner, logOf, newestMoment, turnKey, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard, HeardByHand, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
+import { judgeResponse } from './approval-judge.ts';
+import type { Responded } from './approval-judge.ts';
 import { judgeForked } from './fork-judge.ts';
 import type { Forked } from './fork-judge.ts';
 import { judgeEdited, judgeMoved } from './queue-judge.ts';
@@ -244,30 +246,13 @@ export class ClientJudge {
     }
   }
 
-  /** The first answer is the one that is stored; everybody else hears of it. */
-  responded(
-    process: ProcessView,
-    asked: Asked & { readonly approvalId: string; readonly answer: string },
-    heard: Heard<ResponseView>,
-  ): void {
-    const { verdict, store } = this.#books;
-    const { approvalId, answer, principalId } = asked;
-    const stored = store.approvals(asked.sessionId).find((row) => row.approvalId === approvalId);
-    const wanted = answer === 'approve' ? 'approved' : 'denied';
-    const isTheirs = stored?.resolution?.decision === wanted && stored.resolution.by === principalId;
-    const said = `${answer} of ${approvalId} by ${principalId}, which is ${stored?.resolution?.decision}`;
-    if (heard.kind === 'done') {
-      verdict.hold(isTheirs, 'P1', () => `${said}, was acknowledged`);
-      const isFirst = heard.reply.duplicate || !this.#answered.has(approvalId);
-      verdict.hold(isFirst, 'P2', () => `${said}, was acknowledged twice as the first`);
-      this.#answered.add(approvalId);
-    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
-      const { reason, approval } = heard.refusal;
-      const told = approval?.resolution.decision;
-      const isLate = stored?.resolution === null && told === 'expired';
-      const isRight = reason === 'not_found' ? stored === undefined : told === stored?.resolution?.decision || isLate;
-      verdict.hold(isRight && !isTheirs, 'P5', () => `${said}, was refused as ${reason} ${told}`);
-    }
+  responded(process: ProcessView, asked: Responded, heard: Heard<ResponseView>): void {
+    judgeResponse(this.#books, process, asked, heard);
+    if (heard.kind !== 'done') return;
+    const { approvalId } = asked;
+    const isFirst = heard.reply.duplicate || !this.#answered.has(approvalId);
+    this.#books.verdict.hold(isFirst, 'P2', () => `an answer to ${approvalId} was acknowledged twice as the first`);
+    this.#answered.add(approvalId);
   }
 
   /** A request id stands for one compression for ever, and what is told of it is stored. */

@@ -104,6 +104,7 @@ export interface EventRow {
   /** Of `approval.requested` and `approval.resolved`. */
   readonly approvalId?: string;
   readonly decision?: string;
+  readonly by?: string;
   /** Of `turn.settled`. */
   readonly outcome?: string;
   readonly failure?: { readonly reason: string } | null;

@@ -8,6 +8,7 @@ import type { SessionCommand } from '../../../../src/core/domain/session/command
 import { metaOf } from '../../../../src/core/domain/transcript/message.ts';
 import type { SessionState } from '../../../../src/core/domain/session/state.ts';
 import { noFailpoints } from '../../../../src/core/ports/failpoints.ts';
+import { StorageError } from '../../../../src/core/ports/ledger.ts';
 import { makeCompressor } from '../../../../src/core/use-cases/compressor.ts';
 import type { CompressInput, CompressorDependencies } from '../../../../src/core/use-cases/compressor.ts';
 import type { Sent, Sessions } from '../../../../src/core/use-cases/sessions.ts';
@@ -198,4 +199,25 @@ test('where nothing can be summarised nobody is asked, and the breaker opens (B1
   expect(outcome).toMatchObject({ kind: 'failed', failure: { reason: 'compression_failed' } });
   expect(model.requests).toEqual([]);
   expect(sent.at(-1)).toMatchObject({ kind: 'fail_compression', opensBreaker: true, usage: null });
+});
+
+describe('a compression whose transcript is not there any more', () => {
+  const transcripts = {
+    read: () => Promise.reject(new StorageError('corrupt', 'Message 1 is not there')),
+    observe: () => undefined,
+  };
+
+  test('fails as the storage does', async () => {
+    const { compress, model } = aCompressor({}, { transcripts });
+
+    await expect(compress(input)).rejects.toThrow(StorageError);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  test('is abandoned where it was stopped: what came after it may have compressed it', async () => {
+    const { compress, model } = aCompressor({}, { transcripts });
+
+    expect(await compress({ ...input, signal: AbortSignal.abort() })).toEqual({ kind: 'abandoned' });
+    expect(model.requests).toHaveLength(0);
+  });
 });

@@ -111,6 +111,27 @@ describe('the content of a transcript', () => {
   });
 });
 
+describe('a transcript that is not what the state says', () => {
+  test('is never read in part', async () => {
+    const { transcripts, write } = aLibrary();
+    write('t', one, three);
+
+    await expect(transcripts.read(stateOf('t', [one, two, three]))).rejects.toThrow(/Message 2 of the transcript t/u);
+  });
+
+  test('does not spoil another read that waits meanwhile', async () => {
+    const { transcripts, write } = aLibrary();
+    write('t', one, two, three);
+    await transcripts.read(stateOf('t', [one, two]));
+
+    const whole = transcripts.read(stateOf('t', [one, two, three]));
+    const older = transcripts.read(stateOf('t', [one]));
+
+    expect(await older).toEqual([one]);
+    expect(await whole).toEqual([one, two, three]);
+  });
+});
+
 describe('what is kept', () => {
   const large = (id: number) => aMessage({ id, text: 'x'.repeat(100) });
 
