@@ -137,6 +137,7 @@ export class FrontDesk {
       ...request,
       sinceSeq: this.#site.view.session(request.sessionId)?.seq ?? 0,
       toldSeq: clients.toldSeq(process, request.sessionId),
+      deletionAnswered: clients.wasDeletionAnswered(request.sessionId),
     };
     const sessionId = request.address === request.sessionId ? request.sessionId : await sessions.idOf(request.address);
     if (sessionId !== request.sessionId) {

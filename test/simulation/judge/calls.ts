@@ -11,6 +11,8 @@ export interface Asked {
   readonly sinceSeq: number;
   /** The newest sequence number that its process had told anybody by then. */
   readonly toldSeq: number;
+  /** Whether somebody had been told that their deletion of the session is done. */
+  readonly deletionAnswered: boolean;
 }
 
 export type Heard<R> =

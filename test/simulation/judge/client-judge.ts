@@ -25,6 +25,7 @@ export class ClientJudge {
   readonly #created = new Map<string, { readonly sessionId: string; readonly variant: Variant; fresh: boolean }>();
   /** The requests for approval whose answer was acknowledged as the first. */
   readonly #answered = new Set<string>();
+  readonly #deletionsAnswered = new Set<string>();
   /** What a compression by hand came to: `<principal>/<session>/<request id>`. */
   readonly #compressed = new Map<string, string>();
   /** The newest sequence number of which a process has told anybody: `<process>/<session>`. */
@@ -320,8 +321,13 @@ export class ClientJudge {
 
   deleted(process: ProcessView, asked: Asked, heard: Heard<object>): void {
     judgeDeletion(this.#books, process, asked, heard);
-    if (heard.kind === 'done')
-      this.told(process, asked.sessionId, logOf(this.#books, asked.sessionId).at(-1)?.seq ?? 0);
+    if (heard.kind !== 'done') return;
+    this.#deletionsAnswered.add(asked.sessionId);
+    this.told(process, asked.sessionId, logOf(this.#books, asked.sessionId).at(-1)?.seq ?? 0);
+  }
+
+  wasDeletionAnswered(sessionId: string): boolean {
+    return this.#deletionsAnswered.has(sessionId);
   }
 
   /** The sessions whose deletion is durable. */

@@ -47,9 +47,11 @@ export function isOfDeleted(
   heard: { readonly kind: string; readonly refusal?: { readonly reason: string } },
 ): boolean {
   const { verdict, moments, store } = books;
-  // A compression that finds nothing to do decides nothing: it may have looked before a deletion of which nobody was told.
-  const knownSeq = heard.kind === 'nothing_to_compress' ? asked.toldSeq : asked.sinceSeq;
-  const wasDeleted = moments.get(asked.sessionId)?.[knownSeq - 1]?.deleted === true;
+  // A compression that finds nothing to do decides nothing: it may look at a state from before a deletion that is on its way.
+  const wasDeleted =
+    heard.kind === 'nothing_to_compress'
+      ? asked.deletionAnswered
+      : moments.get(asked.sessionId)?.[asked.sinceSeq - 1]?.deleted === true;
   const isAnswered = !['refused', 'unavailable', 'not_found'].includes(heard.kind);
   if (wasDeleted && isAnswered && isOwner(books, process)) {
     const { do: command, address } = asked;

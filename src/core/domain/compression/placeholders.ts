@@ -32,7 +32,7 @@ export function isSummarisable(messages: readonly MessageMeta[], triggerTokens: 
 const placeholderTokens = 30;
 /** Only what costs more than this is worth a line. */
 const bulkyTokens = 240;
-/** What may stay as it is at the end, as a share of the trigger; the newest group stays in any case. */
+/** What may stay as it is at the end, as a share of the trigger; what the model has not seen stays in any case. */
 const keptShare = 0.5;
 
 /** Every bulky tool output that is older than what the policy protects at the end. */
@@ -54,14 +54,15 @@ function olderThanKept(
   { protectLastN, triggerTokens }: { readonly protectLastN: number; readonly triggerTokens: number },
 ): readonly MessageMeta[] {
   const groups = groupsOf(messages);
+  // A turn that was stopped, and a fork, may leave outputs that no answer followed: the next prompt is a group of its own.
+  const firstUnseen = groups.findLastIndex((group) => group.some(({ role }) => role === 'assistant'));
   let kept = 0;
   let tokens = 0;
   for (let index = groups.length - 1; index >= 0; index -= 1) {
     const group = groups[index] ?? [];
     tokens += sumTokens(group);
     kept += group.length;
-    const isNewest = index === groups.length - 1;
-    if (!isNewest && (kept > protectLastN || tokens > keptShare * triggerTokens)) {
+    if (index < firstUnseen && (kept > protectLastN || tokens > keptShare * triggerTokens)) {
       return groups.slice(0, index + 1).flat();
     }
   }

@@ -22,6 +22,12 @@ describe('placeholders', () => {
     expect(placeholdersFor([call(1), output(2, 90_000)], policy).ids.size).toBe(0);
   });
 
+  test('never stand for outputs that no answer has followed, whatever prompts came since', () => {
+    const prompts = [3, 4, 5].map((id) => metaOf(aMessage({ id, tokens: 3000 })));
+
+    expect(placeholdersFor([call(1), output(2, 90_000), ...prompts], policy).ids.size).toBe(0);
+  });
+
   test('are for as long as a summary could show the whole', () => {
     expect(isSummarisable([call(1), output(2, 90_000)], 10_000)).toBe(true);
     expect(
