@@ -11,7 +11,7 @@ import { makeCheckModel, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
-export const localPrincipal = 'local';
+const localPrincipal = 'local';
 
 /** What clients see: the protocol, and the socket that it is spoken on. */
 export const inboundModule = new ContainerModule(({ bind }) => {

@@ -1,6 +1,6 @@
 import type { FatalCause } from '../core/use-cases/session-actor.ts';
 
-export type StopReason =
+type StopReason =
   { readonly kind: 'signal'; readonly signal: string } | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
 /** When and why the daemon stops. */

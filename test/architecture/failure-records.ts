@@ -18,7 +18,7 @@ export function recordsOf(page: string): readonly FailureRecord[] {
 }
 
 /** The kinds that the titles of a test file name. */
-export function namedKinds(source: string): ReadonlySet<string> {
+function namedKinds(source: string): ReadonlySet<string> {
   const groups = source.matchAll(/\(([A-F]\d{1,2}(?:, [A-F]\d{1,2})*)\)['"`]/g);
   return new Set([...groups].flatMap(([, ids = '']) => ids.split(', ')));
 }

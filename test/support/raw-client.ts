@@ -125,7 +125,7 @@ export interface RpcAnswer {
   };
 }
 
-export class RpcFailure extends Error {
+class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly reason: unknown;
   readonly data: Readonly<Record<string, unknown>>;

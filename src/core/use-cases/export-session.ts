@@ -9,7 +9,7 @@ import { beginningOf } from '../domain/transcript/cut-text.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import type { HistoryEntry, SessionQueries, SessionSummary } from '../ports/session-queries.ts';
 
-export type ExportFormat = 'json' | 'markdown';
+type ExportFormat = 'json' | 'markdown';
 
 /** Null for a session that doesn't exist, and for a cursor that is none. */
 export type ExportSession = (input: {
@@ -18,7 +18,7 @@ export type ExportSession = (input: {
   readonly cursor: string | null;
 }) => Promise<ExportPiece | 'no_session' | 'bad_cursor'>;
 
-export interface ExportPiece {
+interface ExportPiece {
   readonly text: string;
   readonly next: string | null;
 }

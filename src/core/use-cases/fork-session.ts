@@ -11,7 +11,7 @@ import { repeatedCreation } from './create-session.ts';
 import type { SessionCreated } from './create-session.ts';
 import type { Sent, Sessions } from './sessions.ts';
 
-export interface ForkSessionInput {
+interface ForkSessionInput {
   readonly principalId: string;
   /** Makes the call idempotent; without one every call makes a session. */
   readonly requestId: string | null;

@@ -10,7 +10,7 @@ export interface Numbering {
 }
 
 /** The numbers of one round of decisions. Nothing is used up until `keep`. */
-export interface NumberRun {
+interface NumberRun {
   next(): { readonly nextMessageId: number; readonly nextAdmissionSeq: number };
   use(events: readonly SessionEvent[]): void;
   keep(): void;

@@ -12,7 +12,7 @@ export interface Rows {
   readonly approvals: readonly ApprovalRow[];
 }
 
-export interface SessionRow {
+interface SessionRow {
   readonly id: string;
   readonly root_session_id: string;
   readonly parent_session_id: string | null;
@@ -58,7 +58,7 @@ export interface EventRow {
   readonly admission_id: string | null;
 }
 
-export interface CompressionRow {
+interface CompressionRow {
   readonly id: string;
   readonly trigger: string;
   readonly session_id: string;

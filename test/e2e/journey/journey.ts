@@ -19,7 +19,7 @@ export interface Receipt {
 }
 
 /** The configuration of the journey; a test overrides what it is about. */
-export function journeyConfig(model: JourneyModel, compression: Readonly<Record<string, unknown>> = {}): unknown {
+function journeyConfig(model: JourneyModel, compression: Readonly<Record<string, unknown>> = {}): unknown {
   return {
     model: { provider: 'custom', default: 'journey-model', base_url: model.server.url, context_length: 64_000 },
     compression: {

@@ -122,7 +122,7 @@ export function makeHistoryReads(db: Database.Database): Pick<QueryReads, 'histo
   }
 }
 
-export function charactersOf(entry: HistoryEntry): number {
+function charactersOf(entry: HistoryEntry): number {
   if (entry.kind === 'prompt') return entry.payload?.text.length ?? 0;
   const { text, parts, toolCalls } = entry.kind === 'message' ? entry.message : entry.summary;
   const partLengths = (parts ?? []).map((part) => ('data' in part ? part.data.length : part.text.length));

@@ -21,7 +21,7 @@ import { copyPages, createPrivateFile, finishCopy, removeCopy } from './store-co
 import { StoreOpenError } from './store-open-error.ts';
 import type { StoreFacts } from './tail-check.ts';
 
-export interface RestoredStore {
+interface RestoredStore {
   readonly storeId: string;
   readonly epoch: number;
   readonly commits: number;

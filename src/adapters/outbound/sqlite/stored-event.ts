@@ -152,7 +152,8 @@ function freshFields(admission: AdmissionIdentity): Omit<Admission, keyof Admiss
 }
 
 function peculiaritiesOf(admission: Admission): Partial<Admission> {
-  const values = new Map<string, unknown>(Object.entries(admission));
-  const differing = Object.entries(freshFields(admission)).filter(([name, usual]) => values.get(name) !== usual);
-  return Object.fromEntries(differing.map(([name]) => [name, values.get(name)]));
+  const usual = freshFields(admission);
+  const names = Object.keys(usual) as (keyof typeof usual)[]; // an object literal has no other keys than its type
+  const differing = names.filter((name) => admission[name] !== usual[name]);
+  return Object.fromEntries(differing.map((name) => [name, admission[name]]));
 }

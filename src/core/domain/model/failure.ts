@@ -3,34 +3,31 @@
  *
  * The first group comes from a provider, the second from the gateway itself.
  */
-export const failureKinds = [
-  'context_overflow',
-  'output_limit',
-  'payload_too_large',
-  'rate_limited',
-  'quota_exhausted',
-  'unavailable',
-  'auth',
-  'bad_request',
-  'content_filtered',
-  'stalled',
-  'cut_off',
-  'empty_reply',
-  'not_an_api',
-  'aborted',
-  'context_exhausted',
-  'window_too_small',
-  'compression_failed',
-  'crash_loop',
-  'payload_corrupt',
-  'max_steps',
-  'turn_over',
-  'storage_unavailable',
-  'configuration',
-  'internal',
-] as const;
-
-export type FailureKind = (typeof failureKinds)[number];
+export type FailureKind =
+  | 'context_overflow'
+  | 'output_limit'
+  | 'payload_too_large'
+  | 'rate_limited'
+  | 'quota_exhausted'
+  | 'unavailable'
+  | 'auth'
+  | 'bad_request'
+  | 'content_filtered'
+  | 'stalled'
+  | 'cut_off'
+  | 'empty_reply'
+  | 'not_an_api'
+  | 'aborted'
+  | 'context_exhausted'
+  | 'window_too_small'
+  | 'compression_failed'
+  | 'crash_loop'
+  | 'payload_corrupt'
+  | 'max_steps'
+  | 'turn_over'
+  | 'storage_unavailable'
+  | 'configuration'
+  | 'internal';
 
 /** A failure as it is stored with an admission or a compression and shown to clients. It never holds a secret. */
 export interface Failure {

@@ -14,7 +14,7 @@ export interface SearchTerms {
   readonly phrases: readonly Phrase[];
 }
 
-export interface Phrase {
+interface Phrase {
   readonly words: readonly string[];
   /** Whether the last word may go on. */
   readonly isPrefix: boolean;

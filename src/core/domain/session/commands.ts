@@ -21,7 +21,7 @@ export type AdmissionKey =
   { readonly admissionId: string } | { readonly inputId: string; readonly principalId: string };
 
 /** The parts of a compression plan that the commit needs, as message ids. */
-export interface RotationPlan {
+interface RotationPlan {
   readonly head: readonly number[];
   readonly middle: readonly number[];
   readonly tail: readonly number[];
