@@ -8,7 +8,7 @@ import type { SessionState } from '../domain/session/state.ts';
 import { olderMedia } from '../domain/transcript/older-media.ts';
 import type { CompressOutcome } from './compressor.ts';
 import type { TurnContext } from './turn-context.ts';
-import type { TurnDependencies } from './turn.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** A request that its provider has refused. */
 export interface Refused {

@@ -25,6 +25,18 @@ import type { AppendResult, Ledger } from '../ports/ledger.ts';
 import { StorageError } from '../ports/ledger.ts';
 import type { Numbering } from './numbering.ts';
 import type { CommitListener, Sent } from './sessions.ts';
+import {
+  giveUp,
+  isPersistent,
+  keyOf,
+  sameKey,
+  sentOf,
+  tell,
+  tellOfRetry,
+  unavailable,
+  withEnded,
+} from './waiting-command.ts';
+import type { Waiting } from './waiting-command.ts';
 
 export interface ActorDependencies {
   readonly ledger: Ledger;
@@ -48,11 +60,6 @@ export type FatalCause =
 const maxBatch = 256;
 /** How often a round is decided anew because of other writers before that counts as a bug. */
 const maxRounds = 1000;
-
-interface Waiting {
-  command: SessionCommand;
-  readonly answer: (sent: Sent<unknown>) => void;
-}
 
 export class SessionActor {
   readonly #sessionId: string;
@@ -296,94 +303,4 @@ interface DecidedRound {
   readonly decisions: readonly Decision<unknown>[];
   readonly events: readonly SessionEvent[];
   readonly state: SessionState | null;
-}
-
-/** Whose work is tried again while the storage is full or busy: that of turns, never that of clients. */
-const isPersistent: Readonly<Record<CommandKind, boolean>> = {
-  create: false,
-  submit: false,
-  steer: false,
-  receipt: false,
-  cancel: false,
-  edit: false,
-  move: false,
-  interrupt: false,
-  resolve_unknown: false,
-  hold: false,
-  release: false,
-  update: false,
-  delete: false,
-  claim: true,
-  dispatch: true,
-  append: true,
-  finish_call: true,
-  respond_approval: false,
-  expire_approval: true,
-  merge_steers: true,
-  settle: true,
-  start_compression: true,
-  rotate: true,
-  fail_compression: true,
-  compress_by_hand: false,
-  learn_window: true,
-  recover: true,
-};
-
-/** Nothing more is decided: whoever waits can't know what became of it. */
-function giveUp(waiting: readonly Waiting[]): void {
-  for (const { answer } of waiting) answer(unavailable(true));
-}
-
-function unavailable(outcomeUnknown: boolean): Sent<never> {
-  return { kind: 'unavailable', outcomeUnknown };
-}
-
-function sentOf(decision: Decision<unknown> | undefined): Sent<unknown> {
-  invariant(decision !== undefined && decision.kind !== 'needs_known', 'every command of a round is decided');
-  return decision.kind === 'accepted' ? { kind: 'done', reply: decision.reply } : decision;
-}
-
-/** A command that names an admission which an earlier command of the round has ended is decided on what it has become. */
-function withEnded(command: SessionCommand, ended: readonly Admission[]): SessionCommand {
-  if (!('known' in command)) return command;
-  const known = ended.find((admission) => hasKey(admission, keyOf(command)));
-  return known === undefined ? command : { ...command, known };
-}
-
-/** Tells the commands that name an admission what the ledger knows of it. */
-function tell(batch: readonly Waiting[], known: Admission | null, names: (key: AdmissionKey) => boolean): void {
-  for (const waiting of batch) {
-    const { command } = waiting;
-    if ('known' in command && names(keyOf(command))) waiting.command = { ...command, known };
-  }
-}
-
-/** A repeated resolution is answered with the receipt of the retry that it made. */
-function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
-  for (const waiting of batch) {
-    const { command } = waiting;
-    if (command.kind !== 'resolve_unknown' || retry === null || command.known?.retriedBy !== retry.admissionId)
-      continue;
-    waiting.command = { ...command, knownRetry: retry };
-  }
-}
-
-function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionKey {
-  switch (command.kind) {
-    case 'submit':
-    case 'steer':
-      return { inputId: command.inputId, principalId: command.principalId };
-    case 'resolve_unknown':
-      return { admissionId: command.admissionId };
-    case 'receipt':
-    case 'cancel':
-    case 'edit':
-    case 'move':
-      return command.key;
-  }
-}
-
-function sameKey(a: AdmissionKey, b: AdmissionKey): boolean {
-  if ('admissionId' in a) return 'admissionId' in b && a.admissionId === b.admissionId;
-  return 'inputId' in b && a.inputId === b.inputId && a.principalId === b.principalId;
 }

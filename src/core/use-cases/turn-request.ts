@@ -13,7 +13,7 @@ import { requestStep } from './model-step.ts';
 import type { StepListener, StepOutcome } from './model-step.ts';
 import { RequestCures } from './request-cures.ts';
 import type { TurnContext } from './turn-context.ts';
-import type { TurnDependencies } from './turn.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 export interface TurnRequest {
   readonly sessionId: string;

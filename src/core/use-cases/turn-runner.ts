@@ -5,7 +5,7 @@ import type { RunningTurn } from './gateway-status.ts';
 import type { Partial } from './resume-session.ts';
 import type { CommitListener } from './sessions.ts';
 import { runTurn } from './turn.ts';
-import type { TurnDependencies } from './turn.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 export interface TurnRunnerDependencies extends TurnDependencies {
   readonly hub: EventHub;

@@ -8,82 +8,28 @@
  * T4: a turn that can't fit fails with `context_exhausted` and says what fills the window.
  */
 import type { Admission } from '../domain/admission/admission.ts';
-import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
-import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { sumUsage } from '../domain/model/usage.ts';
+import { believedTokens, sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
-import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Digest } from '../ports/digest.ts';
-import type { Failpoints } from '../ports/failpoints.ts';
-import type { IdSource } from '../ports/id-source.ts';
-import type { Ledger } from '../ports/ledger.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { ModelProvider, ModelTarget } from '../ports/model-provider.ts';
-import type { TokenCounter } from '../ports/token-counter.ts';
-import type { ToolHost } from '../ports/tool-host.ts';
-import type { Approvals } from './approval-desk.ts';
-import type { Compress, CompressOutcome } from './compressor.ts';
-import type { LearnWindow } from './learnt-windows.ts';
-import type { RunningTurn } from './gateway-status.ts';
-import type { StepListener, StepOutcome } from './model-step.ts';
+import type { ModelTarget } from '../ports/model-provider.ts';
+import { answerDraft } from './answer-draft.ts';
+import type { Said } from './answer-draft.ts';
+import type { CompressOutcome } from './compressor.ts';
+import type { StepOutcome } from './model-step.ts';
 import { readPrompt } from './read-prompt.ts';
-import type { Sessions } from './sessions.ts';
 import { runToolStep } from './tool-step.ts';
-import type { ApprovalRules } from './tool-step.ts';
-import type { Transcripts } from './transcripts.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 import type { Outlook, TurnContext } from './turn-context.ts';
+import type { TurnDependencies, TurnProgress } from './turn-dependencies.ts';
+import { broken, endingOf, interrupted } from './turn-ending.ts';
+import type { Ending, Over } from './turn-ending.ts';
 import { requestTurnStep } from './turn-request.ts';
-
-export interface TurnDependencies {
-  readonly sessions: Sessions;
-  readonly ledger: Pick<Ledger, 'readPayload'>;
-  readonly transcripts: Transcripts;
-  readonly provider: ModelProvider;
-  readonly catalog: ModelCatalog;
-  readonly tokens: TokenCounter;
-  readonly tools: ToolHost;
-  readonly digest: Digest;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
-  readonly compress: Compress;
-  readonly ids: IdSource;
-  readonly approvals: Approvals;
-  readonly approvalRules: ApprovalRules;
-  readonly learnWindow: LearnWindow;
-  readonly policy: CompressionPolicy;
-  /** The configured cap on the output of one answer; null leaves it to the provider. */
-  readonly maxOutputTokens: number | null;
-  /** How often a request that failed in passing is tried again. */
-  readonly retry: RetryPolicy;
-  /** A random number from 0 to 1, so that many waiting turns don't come back at once. */
-  readonly jitter: () => number;
-  /** What a failure that is not the prompt's own does to the prompts behind it. */
-  readonly onOutage: 'hold' | 'continue';
-  /** The models that are asked when one can't answer, in this order. */
-  readonly fallbacksOf: (target: ModelTarget) => readonly ModelTarget[];
-  readonly logger: Pick<Logger, 'warn'>;
-  /** The most steps of one turn. */
-  readonly maxSteps: number;
-}
-
-/** How the turn tells what it does while it does it. */
-export interface TurnProgress {
-  /** Aborts when nobody waits any more for the tools that the turn could use: its claim will be refused. */
-  readonly lookup: AbortSignal;
-  claimed(executionGeneration: number): void;
-  activity(activity: RunningTurn['activity'], step: number): void;
-  listener(step: number): StepListener;
-}
 
 export async function runTurn(
   deps: TurnDependencies,
@@ -108,17 +54,6 @@ interface TurnParts {
   readonly signal: AbortSignal;
   readonly progress: TurnProgress;
 }
-
-/** How a turn is to end. */
-interface Ending {
-  readonly outcome: 'completed' | 'failed' | 'interrupted';
-  /** The final answer, or what there is of one. */
-  readonly answer: MessageDraft | null;
-  readonly failure: Failure | null;
-}
-
-/** It is over already, or the process is about to stop: nothing is left to be settled. */
-type Over = null;
 
 class Turn {
   readonly #deps: TurnDependencies;
@@ -214,7 +149,7 @@ class Turn {
       const outcome = await this.#request();
       if (outcome === null) return interrupted(null);
       if (outcome.kind === 'failed') return this.#failedStep(outcome);
-      const answer = await this.#answerDraft(outcome);
+      const answer = await this.#draftOf(outcome);
       if (this.#signal.aborted) return interrupted(answer);
       if (outcome.toolCalls.length === 0) return { outcome: 'completed', answer, failure: null };
       const ending = await this.#answerTools(answer);
@@ -263,7 +198,7 @@ class Turn {
   async #failedStep(outcome: StepOutcome & { kind: 'failed' }): Promise<Ending> {
     const { text, usage, failure } = outcome;
     const said = { text, usage, parts: null, toolCalls: [], finishReason: 'failed' };
-    const answer = text === '' ? null : await this.#answerDraft(said);
+    const answer = text === '' ? null : await this.#draftOf(said);
     return this.#signal.aborted ? interrupted(answer) : { outcome: 'failed', answer, failure };
   }
 
@@ -307,22 +242,9 @@ class Turn {
     return sent.kind === 'done' ? 'next' : endingOf(sent, null);
   }
 
-  async #answerDraft(
-    said: Pick<MessageDraft, 'text' | 'parts' | 'toolCalls' | 'usage' | 'finishReason'>,
-  ): Promise<MessageDraft> {
-    const calls = said.toolCalls.map((call) => `${call.name}${call.arguments}`);
-    const counts = await this.#deps.tokens.count([said.text, ...calls, ...handedBackTexts(said)]);
-    const { provider, model } = this.#context.target;
-    return {
-      ...said,
-      answeredBy: { provider, model },
-      role: 'assistant',
-      kind: 'answer',
-      toolCallId: null,
-      tokens: counts.reduce((sum, count) => sum + count, messageOverheadTokens),
-      partial: false,
-      admissionId: this.#head.admissionId,
-    };
+  #draftOf(said: Said): Promise<MessageDraft> {
+    const { admissionId } = this.#head;
+    return answerDraft(this.#deps.tokens, said, { admissionId, target: this.#context.target });
   }
 
   async #settle(ending: Ending): Promise<void> {
@@ -367,35 +289,7 @@ class Turn {
 
   /** The reported size of the context with what the request left out of it, so that reports can be compared. */
   #wholeContext(usage: Usage | null): number | null {
-    const reported = believed(usage);
+    const reported = believedTokens(usage);
     return reported === null ? null : reported + this.#savedTokens;
   }
-}
-
-function broken(failure: Failure): Ending {
-  return { outcome: 'failed', answer: null, failure };
-}
-
-function interrupted(answer: MessageDraft | null): Ending {
-  return { outcome: 'interrupted', answer, failure: null };
-}
-
-/** How a turn ends whose command was not accepted. */
-function endingOf(
-  sent: { readonly kind: 'refused'; readonly refusal: { readonly reason: string } } | { readonly kind: 'unavailable' },
-  answer: MessageDraft | null,
-): Ending | Over {
-  return sent.kind === 'refused' && sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
-}
-
-/** Reasoning costs tokens where it goes out again, which is with the calls that it led to. */
-function handedBackTexts({ parts, toolCalls }: Pick<MessageDraft, 'parts' | 'toolCalls'>): readonly string[] {
-  if (toolCalls.length === 0) return [];
-  return (parts ?? []).flatMap((part) => (part.type === 'reasoning' ? [part.text] : []));
-}
-
-/** Input and output together, as the provider counts them; null when it says nothing that can be believed. */
-function believed(usage: Usage | null): number | null {
-  const input = usage?.inputTokens ?? 0;
-  return input > 0 ? input + (usage?.outputTokens ?? 0) : null;
 }

@@ -1,3 +1,4 @@
+import type { Asked } from './calls.ts';
 import { beforeEverything } from './moments.ts';
 import type { Moment } from './moments.ts';
 import type { AdmissionRow, EventRow, Exchange, JudgedLimits, MessageRow, SessionRow, StoreView } from './rows.ts';
@@ -101,6 +102,16 @@ export function wasOnce(
 ): boolean {
   const moments = books.moments.get(sessionId) ?? [];
   return moments.slice(Math.max(0, sinceSeq - 1)).some(isTrue);
+}
+
+/** Whether the admission did not exist yet at some moment since the request arrived. */
+export function wasMissing(books: Books, asked: Asked, row: AdmissionRow | undefined): boolean {
+  return row === undefined || wasOnce(books, asked, ({ admissions }) => !admissions.has(row.admissionId));
+}
+
+export function statusOfTurn({ admissions }: Moment, executionGeneration: number): string {
+  const turn = [...admissions.values()].find((life) => life.executionGeneration === executionGeneration);
+  return turn?.status ?? 'nothing';
 }
 
 /** The tip's active messages as rows, in order. */

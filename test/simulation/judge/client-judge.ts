@@ -1,10 +1,12 @@
 /* P1, P2, P5, P8 and P13 on what clients are told, at the moment at which it leaves the gateway. */
-import { isOwner, logOf, newestMoment, turnKey, wasOnce } from './books.ts';
+import { isOwner, logOf, wasOnce } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard, HeardByHand, ReceiptView, ResponseView, SnapshotView } from './calls.ts';
 import { nameOf } from './admissions.ts';
 import { judgeResponse } from './approval-judge.ts';
 import type { Responded } from './approval-judge.ts';
+import { judgeCancelled, judgeInterrupted, judgeReceiptGiven, judgeResolved } from './control-judge.ts';
+import type { Cancelled, Interrupted, InterruptView, ResolutionView, Resolved } from './control-judge.ts';
 import { judgeForked } from './fork-judge.ts';
 import type { Forked } from './fork-judge.ts';
 import { judgeEdited, judgeMoved } from './queue-judge.ts';
@@ -14,8 +16,11 @@ import type { FoundView, HistoryView, LineageView, Searched } from './read-judge
 import { judgeReceipt } from './receipt-judge.ts';
 import { isOfDeleted, judgeDeletion, judgeUpdated } from './session-judge.ts';
 import type { Updated } from './session-judge.ts';
+import { judgeSnapshot } from './snapshot-judge.ts';
+import { judgeSubmitRefusal, submittedText } from './submit-judge.ts';
+import type { Submitted } from './submit-judge.ts';
 import type { Moment } from './moments.ts';
-import type { AdmissionRow, EventRow, ProcessView } from './rows.ts';
+import type { ProcessView } from './rows.ts';
 
 export class ClientJudge {
   readonly #books: Books;
@@ -76,7 +81,7 @@ export class ClientJudge {
       const row = judgeReceipt(this.#books, process, asked, heard.reply);
       const itsOwn = row?.inputId === asked.inputId && row.principalId === asked.principalId;
       verdict.hold(itsOwn, 'P2', () => `${key} was answered with ${nameOf(row)}`);
-      const stored = this.#submittedText(asked, admission.admissionId);
+      const stored = submittedText(this.#books, asked, admission.admissionId);
       verdict.hold(stored === asked.text, 'P2', () => `${key} stands for another text`);
       verdict.hold(
         (known?.admissionId ?? admission.admissionId) === admission.admissionId,
@@ -87,164 +92,27 @@ export class ClientJudge {
       this.#accepted.set(key, { admissionId: admission.admissionId, fresh: !duplicate || known?.fresh === true });
       return;
     }
-    if (heard.kind === 'refused') this.#judgeSubmitRefusal(process, asked, heard.refusal.reason);
-  }
-
-  #judgeSubmitRefusal(process: ProcessView, asked: Submitted, reason: string): void {
-    const { verdict, store, limits } = this.#books;
-    const rows = [...store.admissions(asked.sessionId).values()];
-    const row = rows.find((other) => other.inputId === asked.inputId && other.principalId === asked.principalId);
-    if (reason === 'admission_conflict') {
-      const { executionGeneration: generation, ifOver } = asked;
-      const isOther = row?.steers?.generation !== generation || row?.steers?.ifOver !== ifOver;
-      const differs = row !== undefined && (this.#submittedText(asked, row.admissionId) !== asked.text || isOther);
-      verdict.hold(differs, 'P2', () => `${asked.inputId} was called a conflict with itself`);
-      return;
-    }
-    if (!isOwner(this.#books, process)) return;
-    verdict.hold(this.#wasMissing(asked, row), 'P2', () => `the known ${asked.inputId} was refused as ${reason}`);
-    if (reason === 'queue_full') {
-      const wasFull = this.#wasOnce(asked, (moment) => queuedAt(moment) >= limits.maxQueuedPerSession);
-      verdict.hold(wasFull, 'P13', () => `${asked.inputId} was refused as queue_full, which the queue never was`);
-    } else if (reason === 'draining') {
-      verdict.hold(process.draining, 'P13', () => 'draining was answered by a process that serves');
-    } else if (asked.executionGeneration !== undefined && reason !== 'not_found') {
-      this.#judgeSteerRefusal(asked, asked.executionGeneration, reason);
-    } else {
-      const missing = reason === 'not_found' && store.session(asked.sessionId) === null;
-      verdict.hold(missing, 'P8', () => `a submit to ${asked.address} was refused as ${reason}`);
-    }
-  }
-
-  #judgeSteerRefusal(asked: Submitted, generation: number, reason: string): void {
-    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
-      turn_over: (moment) =>
-        !['started', 'unknown'].includes(statusOfTurn(moment, generation)) || isStopped(moment, generation),
-      stale_generation: (moment) => moment.executionGeneration < generation,
-      unknown_execution: (moment) => statusOfTurn(moment, generation) === 'unknown',
-    };
-    const wasRight = right[reason];
-    const holds = wasRight !== undefined && this.#wasOnce(asked, wasRight);
-    this.#books.verdict.hold(holds, 'P5', () => `a steer of generation ${generation} was refused as ${reason}`);
+    if (heard.kind === 'refused') judgeSubmitRefusal(this.#books, process, asked, heard.refusal.reason);
   }
 
   receiptGiven(process: ProcessView, asked: Asked & { readonly inputId: string }, heard: Heard<ReceiptView>): void {
-    if (heard.kind === 'done') judgeReceipt(this.#books, process, asked, heard.reply);
-    if (heard.kind !== 'refused') return;
-    this.#judgeNotFound(process, asked, heard.refusal.reason);
+    judgeReceiptGiven(this.#books, process, asked, heard);
   }
 
-  cancelled(
-    process: ProcessView,
-    asked: Asked & { readonly inputId: string; readonly revision: number | null },
-    heard: Heard<ReceiptView>,
-  ): void {
-    const { verdict } = this.#books;
-    if (heard.kind === 'done') {
-      const row = judgeReceipt(this.#books, process, asked, heard.reply);
-      verdict.hold(row?.outcome === 'cancelled', 'P5', () => `a cancel of ${nameOf(row)} was acknowledged`);
-    }
-    if (heard.kind !== 'refused') return;
-    const row = this.#rowOf(asked);
-    const { reason } = heard.refusal;
-    if (reason === 'not_queued') {
-      const wasOut = this.#wasOnce(
-        asked,
-        ({ admissions }) => admissions.get(row?.admissionId ?? '')?.status !== 'queued',
-      );
-      verdict.hold(wasOut || !isOwner(this.#books, process), 'P5', () => `${nameOf(row)} was called not_queued`);
-    } else if (reason === 'revision_conflict') {
-      const hadOther = this.#wasOnce(
-        asked,
-        ({ admissions }) => admissions.get(row?.admissionId ?? '')?.revision !== asked.revision,
-      );
-      verdict.hold(hadOther, 'P5', () => `${nameOf(row)} has the revision that was called stale`);
-    } else this.#judgeNotFound(process, asked, reason);
+  cancelled(process: ProcessView, asked: Cancelled, heard: Heard<ReceiptView>): void {
+    judgeCancelled(this.#books, process, asked, heard);
   }
 
-  interrupted(
-    process: ProcessView,
-    asked: Asked & { readonly executionGeneration: number },
-    heard: Heard<{ readonly executionGeneration: number; readonly admissionId: string | null }>,
-  ): void {
-    const { verdict, store, stops } = this.#books;
-    const { sessionId, executionGeneration } = asked;
-    const row = [...store.admissions(sessionId).values()].find(
-      (other) => other.executionGeneration === executionGeneration && other.status !== 'queued',
-    );
-    if (heard.kind === 'done' && heard.reply.admissionId === null) {
-      const isEnd = ({ type, executionGeneration: of }: EventRow): boolean =>
-        type === 'compression.failed' && of === executionGeneration;
-      const hasEnded = logOf(this.#books, sessionId).some(isEnd);
-      verdict.hold(hasEnded, 'P5', () => `the stop of the compression ${executionGeneration} is not stored`);
-      stops.add(turnKey(sessionId, executionGeneration));
-    } else if (heard.kind === 'done') {
-      const hit = row?.admissionId === heard.reply.admissionId && row.stopRequested !== null;
-      verdict.hold(
-        hit,
-        'P5',
-        () => `the stop of generation ${executionGeneration} was acknowledged for ${nameOf(row)}`,
-      );
-      stops.add(turnKey(sessionId, executionGeneration));
-    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
-      const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
-        turn_over: (moment) =>
-          !['started', 'unknown'].includes(statusOfTurn(moment, executionGeneration)) &&
-          !(moment.compressing?.byHand === true && moment.compressing.executionGeneration === executionGeneration),
-        stale_generation: (moment) => moment.executionGeneration < executionGeneration,
-        unknown_execution: (moment) => statusOfTurn(moment, executionGeneration) === 'unknown',
-      };
-      const { reason } = heard.refusal;
-      const wasRight = right[reason];
-      verdict.hold(
-        wasRight !== undefined && this.#wasOnce(asked, wasRight),
-        'P5',
-        () => `an interrupt of ${nameOf(row)} was refused as ${reason}`,
-      );
-    }
+  interrupted(process: ProcessView, asked: Interrupted, heard: Heard<InterruptView>): void {
+    judgeInterrupted(this.#books, process, asked, heard);
   }
 
-  resolved(
-    process: ProcessView,
-    asked: Asked & { readonly admissionId: string; readonly executionGeneration: number; readonly action: string },
-    heard: Heard<{ readonly receipt: ReceiptView; readonly retry: ReceiptView | null }>,
-  ): void {
-    const { verdict, store } = this.#books;
-    const row = store.admissions(asked.sessionId).get(asked.admissionId);
-    if (heard.kind === 'done') {
-      judgeReceipt(this.#books, process, asked, heard.reply.receipt);
-      verdict.hold(
-        row?.resolution?.action === asked.action,
-        'P1',
-        () => `${asked.action} of ${nameOf(row)} is not stored`,
-      );
-      verdict.hold(
-        row?.executionGeneration === asked.executionGeneration,
-        'P4',
-        () => `${nameOf(row)} was resolved with another generation`,
-      );
-      const retryId = heard.reply.retry?.admission.admissionId ?? null;
-      verdict.hold(
-        retryId === (row?.retriedBy ?? null),
-        'P2',
-        () => `the retry ${row?.retriedBy} was called ${retryId}`,
-      );
-    } else if (heard.kind === 'refused' && isOwner(this.#books, process)) {
-      const lifeAt = ({ admissions }: Moment) => admissions.get(asked.admissionId);
-      const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
-        not_found: (moment) => lifeAt(moment) === undefined,
-        not_unknown: (moment) => lifeAt(moment)?.status !== 'unknown',
-        already_resolved: () => row?.resolution?.action !== asked.action,
-        stale_generation: (moment) => lifeAt(moment)?.executionGeneration !== asked.executionGeneration,
-      };
-      const { reason } = heard.refusal;
-      const wasRight = right[reason];
-      verdict.hold(
-        wasRight !== undefined && this.#wasOnce(asked, wasRight),
-        'P4',
-        () => `a resolution of ${nameOf(row)} was refused as ${reason}`,
-      );
-    }
+  resolved(process: ProcessView, asked: Resolved, heard: Heard<ResolutionView>): void {
+    judgeResolved(this.#books, process, asked, heard);
+  }
+
+  snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
+    judgeSnapshot(this.#books, process, asked, snapshot);
   }
 
   responded(process: ProcessView, asked: Responded, heard: Heard<ResponseView>): void {
@@ -367,61 +235,6 @@ export class ClientJudge {
     verdict.hold(revision >= heard.reply.revision, 'P1', () => 'a hold or release was acknowledged and is not stored');
   }
 
-  /** A snapshot is one committed instant, and not older than what its process has told before. */
-  snapshot(process: ProcessView, asked: Asked & { readonly limit: number }, snapshot: SnapshotView | null): void {
-    const { verdict, versions, turnRequests, moments } = this.#books;
-    if (snapshot === null) {
-      const isGone = !isOwner(this.#books, process) || this.#wasOnce(asked, ({ deleted }) => deleted);
-      verdict.hold(isGone, 'P8', () => `no snapshot for ${asked.address}`);
-      return;
-    }
-    if (!isOwner(this.#books, process)) return;
-    const { state, messages, pending, partial } = snapshot;
-    const { toldSeq } = asked;
-    verdict.hold(
-      state.seq >= toldSeq,
-      'P12',
-      () => `a snapshot of ${state.seq} was asked for after news of ${toldSeq}`,
-    );
-    const version = versions.get(asked.sessionId)?.get(state.seq);
-    if (!verdict.hold(version !== undefined, 'P1', () => `the snapshot of ${state.seq} was never committed`)) return;
-    if (version === undefined) return;
-    const expectedIds = version.activeIds.slice(-asked.limit).join();
-    const ids = messages.map(({ id }) => id).join();
-    const at = `the snapshot of ${asked.sessionId} at ${state.seq}`;
-    verdict.hold(state.lineage.tipId === version.row.tipId, 'P7', () => `${at} names another tip`);
-    verdict.hold(ids === expectedIds, 'P12', () => `${at} has the messages ${ids} instead of ${expectedIds}`);
-    const more = version.activeIds.length > messages.length;
-    verdict.hold(snapshot.moreMessages === more, 'P12', () => `${at} is wrong about older messages`);
-    const open = pending.map(({ admission }) => `${admission.admissionId} ${admission.status}`).sort();
-    const expectedOpen = [...version.open.values()].map((row) => `${row.admissionId} ${row.status}`).sort();
-    verdict.hold(
-      open.join() === expectedOpen.join(),
-      'P12',
-      () => `${at} has ${open.join()} instead of ${expectedOpen.join()}`,
-    );
-    const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
-    verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
-    for (const { admission, payload } of pending) {
-      const text = moments.get(asked.sessionId)?.[state.seq - 1]?.admissions.get(admission.admissionId)?.text;
-      verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
-    }
-    if (partial === null) return;
-    const running = [...version.open.values()].find((row) => row.executionGeneration === partial.executionGeneration);
-    const said = (turnRequests.get(running?.admissionId ?? '') ?? []).map((exchange) => exchange.said.join(''));
-    const isTrue = said.some((text) => text.startsWith(partial.text)) && partial.offset === partial.text.length;
-    verdict.hold(isTrue, 'P5', () => `${at} has a partial answer that nobody gave`);
-    // By its step: a model may say the same twice.
-    const stored = logOf(this.#books, asked.sessionId).some(
-      ({ seq, step, message, executionGeneration }) =>
-        seq <= state.seq &&
-        message?.kind === 'answer' &&
-        executionGeneration === partial.executionGeneration &&
-        step === partial.step,
-    );
-    verdict.hold(!stored, 'P12', () => `${at} has its newest answer twice, stored and partial`);
-  }
-
   /** The newest event of which this process has told anybody. */
   toldSeq(process: ProcessView, sessionId: string): number {
     return this.#told.get(`${process.name}/${sessionId}`) ?? 0;
@@ -431,30 +244,6 @@ export class ClientJudge {
   told(process: ProcessView, sessionId: string, seq: number): void {
     const key = `${process.name}/${sessionId}`;
     this.#told.set(key, Math.max(seq, this.#told.get(key) ?? 0));
-  }
-
-  /** What an id stands for, whatever was edited since. */
-  #submittedText({ sessionId }: Asked, admissionId: string): string | undefined {
-    return newestMoment(this.#books, sessionId).admissions.get(admissionId)?.submittedText;
-  }
-
-  #rowOf(asked: Asked & { readonly inputId: string }): AdmissionRow | undefined {
-    return [...this.#books.store.admissions(asked.sessionId).values()].find(
-      (row) => row.inputId === asked.inputId && row.principalId === asked.principalId,
-    );
-  }
-
-  #judgeNotFound(process: ProcessView, asked: Asked & { readonly inputId: string }, reason: string): void {
-    const { verdict, store } = this.#books;
-    const row = this.#rowOf(asked);
-    verdict.hold(reason === 'not_found', 'P2', () => `${asked.inputId} was refused as ${reason}`);
-    const missing = this.#wasMissing(asked, row) || store.session(asked.sessionId) === null;
-    verdict.hold(missing || !isOwner(this.#books, process), 'P2', () => `${nameOf(row)} was not found`);
-  }
-
-  /** Whether the admission did not exist yet at some moment since the request arrived. */
-  #wasMissing(asked: Asked, row: AdmissionRow | undefined): boolean {
-    return row === undefined || this.#wasOnce(asked, ({ admissions }) => !admissions.has(row.admissionId));
   }
 
   #wasOnce(asked: Asked, isTrue: (moment: Moment) => boolean): boolean {
@@ -469,24 +258,3 @@ interface AnyAnswer {
 
 /** The parameters of a creation, beyond its request id. */
 type Variant = number | string;
-
-/** A prompt; with a generation, one for a turn that runs. */
-type Submitted = Asked & {
-  readonly inputId: string;
-  readonly text: string;
-  readonly executionGeneration?: number;
-  readonly ifOver?: string;
-};
-
-function queuedAt({ admissions }: Moment): number {
-  return [...admissions.values()].filter(({ status }) => status === 'queued').length;
-}
-
-function isStopped({ admissions }: Moment, executionGeneration: number): boolean {
-  return [...admissions.values()].some((life) => life.executionGeneration === executionGeneration && life.stopped);
-}
-
-function statusOfTurn({ admissions }: Moment, executionGeneration: number): string {
-  const turn = [...admissions.values()].find((life) => life.executionGeneration === executionGeneration);
-  return turn?.status ?? 'nothing';
-}

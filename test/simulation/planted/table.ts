@@ -1,6 +1,6 @@
 import { runCampaign } from '../campaign.ts';
 import { plantedBugs } from './bugs.ts';
-import type { PlantedBug } from './bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
 import { plantedCore } from './plant.ts';
 
 /** In which history each planted bug is found, for some seeds; a line for each bug, as soon as it is known. */

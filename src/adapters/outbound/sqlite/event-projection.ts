@@ -11,7 +11,8 @@ import type { Admission, PromptPayload } from '../../../core/domain/admission/ad
 import { invariant } from '../../../core/domain/invariant.ts';
 import { completeCompression, failCompression } from '../../../core/domain/lineage/lineage.ts';
 import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts';
-import { endedAdmission, requestedApproval } from '../../../core/domain/session/evolve.ts';
+import { endedAdmission } from '../../../core/domain/session/ending.ts';
+import { requestedApproval } from '../../../core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import type { ApprovalsTable } from './approvals-table.ts';

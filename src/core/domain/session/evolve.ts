@@ -1,14 +1,10 @@
 import {
-  cancelAdmission,
   crossBoundary,
   editAdmission,
   loseAdmission,
-  mergeAdmission,
   moveAdmission,
   requeueAdmission,
   requestStop,
-  resolveAdmission,
-  settleAdmission,
   startAdmission,
 } from '../admission/admission.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -19,6 +15,8 @@ import type { OpenCompression } from '../lineage/lineage.ts';
 import { metaOf } from '../transcript/message.ts';
 import type { MessageMeta } from '../transcript/message.ts';
 import { deletedSession } from './delete.ts';
+import { endedAdmission, isEnding } from './ending.ts';
+import type { EndingEvent } from './ending.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
 import { addressOf, occupant } from './state.ts';
 import type { SessionProfile, SessionState } from './state.ts';
@@ -257,9 +255,6 @@ function closed(state: SessionState, event: EndingEvent): SessionState {
   return { ...after, open, runningCalls: isTurn ? [] : after.runningCalls };
 }
 
-/** The events that make an admission terminal. */
-type EndingEvent = EventOf<'admission.cancelled' | 'admission.merged' | 'turn.settled' | 'turn.resolved'>;
-
 /** The admissions that these events end, as they are from then on; `before` is the state that the first event met. */
 export function endedAdmissions(before: SessionState, events: readonly SessionEvent[]): readonly Admission[] {
   if (!events.some(isEnding)) return [];
@@ -271,31 +266,6 @@ export function endedAdmissions(before: SessionState, events: readonly SessionEv
     state = evolve(state, event);
   }
   return ended;
-}
-
-function isEnding(event: SessionEvent): event is EndingEvent {
-  return endingTypes.has(event.type);
-}
-
-const endingTypes: ReadonlySet<SessionEvent['type']> = new Set<EndingEvent['type']>([
-  'admission.cancelled',
-  'admission.merged',
-  'turn.settled',
-  'turn.resolved',
-]);
-
-/** The terminal form of an admission after the event that ends it. */
-export function endedAdmission(admission: Admission, event: EndingEvent): Admission {
-  switch (event.type) {
-    case 'admission.cancelled':
-      return cancelAdmission(admission, event.at, event.failure ?? null);
-    case 'admission.merged':
-      return mergeAdmission(admission, event);
-    case 'turn.settled':
-      return settleAdmission(admission, event);
-    case 'turn.resolved':
-      return resolveAdmission(admission, event.resolution, event.retriedBy);
-  }
 }
 
 function hidden(state: SessionState, ids: readonly number[]): SessionState {

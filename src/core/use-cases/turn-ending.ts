@@ -1,0 +1,29 @@
+import type { Failure } from '../domain/model/failure.ts';
+import type { MessageDraft } from '../domain/transcript/message.ts';
+
+/** How a turn is to end. */
+export interface Ending {
+  readonly outcome: 'completed' | 'failed' | 'interrupted';
+  /** The final answer, or what there is of one. */
+  readonly answer: MessageDraft | null;
+  readonly failure: Failure | null;
+}
+
+/** It is over already, or the process is about to stop: nothing is left to be settled. */
+export type Over = null;
+
+export function broken(failure: Failure): Ending {
+  return { outcome: 'failed', answer: null, failure };
+}
+
+export function interrupted(answer: MessageDraft | null): Ending {
+  return { outcome: 'interrupted', answer, failure: null };
+}
+
+/** How a turn ends whose command was not accepted. */
+export function endingOf(
+  sent: { readonly kind: 'refused'; readonly refusal: { readonly reason: string } } | { readonly kind: 'unavailable' },
+  answer: MessageDraft | null,
+): Ending | Over {
+  return sent.kind === 'refused' && sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
+}

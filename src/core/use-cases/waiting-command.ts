@@ -1,0 +1,102 @@
+import type { Admission } from '../domain/admission/admission.ts';
+import { hasKey } from '../domain/admission/find.ts';
+import { invariant } from '../domain/invariant.ts';
+import type { AdmissionKey, CommandKind, SessionCommand } from '../domain/session/commands.ts';
+import type { Decision } from '../domain/session/decide.ts';
+import type { Sent } from './sessions.ts';
+
+/** A command that waits for its answer, with what the ledger has told of the admission that it names. */
+export interface Waiting {
+  command: SessionCommand;
+  readonly answer: (sent: Sent<unknown>) => void;
+}
+
+/** Whose work is tried again while the storage is full or busy: that of turns, never that of clients. */
+export const isPersistent: Readonly<Record<CommandKind, boolean>> = {
+  create: false,
+  submit: false,
+  steer: false,
+  receipt: false,
+  cancel: false,
+  edit: false,
+  move: false,
+  interrupt: false,
+  resolve_unknown: false,
+  hold: false,
+  release: false,
+  update: false,
+  delete: false,
+  claim: true,
+  dispatch: true,
+  append: true,
+  finish_call: true,
+  respond_approval: false,
+  expire_approval: true,
+  merge_steers: true,
+  settle: true,
+  start_compression: true,
+  rotate: true,
+  fail_compression: true,
+  compress_by_hand: false,
+  learn_window: true,
+  recover: true,
+};
+
+/** Nothing more is decided: whoever waits can't know what became of it. */
+export function giveUp(waiting: readonly Waiting[]): void {
+  for (const { answer } of waiting) answer(unavailable(true));
+}
+
+export function unavailable(outcomeUnknown: boolean): Sent<never> {
+  return { kind: 'unavailable', outcomeUnknown };
+}
+
+export function sentOf(decision: Decision<unknown> | undefined): Sent<unknown> {
+  invariant(decision !== undefined && decision.kind !== 'needs_known', 'every command of a round is decided');
+  return decision.kind === 'accepted' ? { kind: 'done', reply: decision.reply } : decision;
+}
+
+/** A command that names an admission which an earlier command of the round has ended is decided on what it has become. */
+export function withEnded(command: SessionCommand, ended: readonly Admission[]): SessionCommand {
+  if (!('known' in command)) return command;
+  const known = ended.find((admission) => hasKey(admission, keyOf(command)));
+  return known === undefined ? command : { ...command, known };
+}
+
+/** Tells the commands that name an admission what the ledger knows of it. */
+export function tell(batch: readonly Waiting[], known: Admission | null, names: (key: AdmissionKey) => boolean): void {
+  for (const waiting of batch) {
+    const { command } = waiting;
+    if ('known' in command && names(keyOf(command))) waiting.command = { ...command, known };
+  }
+}
+
+/** A repeated resolution is answered with the receipt of the retry that it made. */
+export function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
+  for (const waiting of batch) {
+    const { command } = waiting;
+    if (command.kind !== 'resolve_unknown' || retry === null || command.known?.retriedBy !== retry.admissionId)
+      continue;
+    waiting.command = { ...command, knownRetry: retry };
+  }
+}
+
+export function keyOf(command: Extract<SessionCommand, { known: unknown }>): AdmissionKey {
+  switch (command.kind) {
+    case 'submit':
+    case 'steer':
+      return { inputId: command.inputId, principalId: command.principalId };
+    case 'resolve_unknown':
+      return { admissionId: command.admissionId };
+    case 'receipt':
+    case 'cancel':
+    case 'edit':
+    case 'move':
+      return command.key;
+  }
+}
+
+export function sameKey(a: AdmissionKey, b: AdmissionKey): boolean {
+  if ('admissionId' in a) return 'admissionId' in b && a.admissionId === b.admissionId;
+  return 'inputId' in b && a.inputId === b.inputId && a.principalId === b.principalId;
+}
