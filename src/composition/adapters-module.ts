@@ -55,13 +55,14 @@ export const adaptersModule = new ContainerModule(({ bind }) => {
   );
 
   bind(tokens.catalog).toResolvedValue(
-    ({ config, home }, logger) =>
+    ({ config, home }, clock, logger) =>
       makeLayeredCatalog({
         configured: configuredLimits(config),
         cacheFile: join(home, homeFiles.modelLimits),
+        clock,
         logger,
       }),
-    [tokens.configuration, tokens.logger],
+    [tokens.configuration, tokens.clock, tokens.logger],
   );
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { cpuMs } from './cpu.ts';
 import { Daemon, TestHome, connect } from '../support/daemon.ts';
 import { ZeroModel } from './zero-model.ts';
 
@@ -35,14 +35,4 @@ export async function benchChunks(): Promise<void> {
     `${String(chunks)} chunks sent, ${String(received)} deltas received: ` +
       `${((1000 * spentMs) / chunks).toFixed(1)} µs CPU a chunk (aim: under 100)`,
   );
-}
-
-/** User and system time of a process and its threads so far, in milliseconds. */
-function cpuMs(pid: number): number {
-  const fields =
-    readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
-      .split(') ')[1]
-      ?.split(' ') ?? [];
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  return ticks * 10; // a tick is 10 ms on every Linux that Node runs on
 }

@@ -24,6 +24,7 @@ export function makeTranscripts(deps: {
   readonly maxCharacters: number;
 }): Transcripts {
   const cached = new Map<string, CachedTranscript>();
+  let total = 0;
   return { read, observe };
 
   function observe(sessionId: string, { lineage }: SessionState, events: readonly SessionEvent[]): void {
@@ -31,46 +32,65 @@ export function makeTranscripts(deps: {
     if (transcript?.tipId !== lineage.tipId) return;
     for (const event of events) {
       if (event.type !== 'message.appended' || !('text' in event.message)) continue;
-      transcript.messages.set(event.message.id, event.message);
+      const { message } = event;
+      if (transcript.messages.has(message.id)) continue;
+      const characters = charactersOf(message);
+      transcript.messages.set(message.id, message);
+      transcript.characters += characters;
+      total += characters;
     }
   }
 
   async function read(state: SessionState): Promise<readonly Message[]> {
     const { sessionId, lineage } = state;
     const earlier = cached.get(sessionId);
+    const current = earlier?.tipId === lineage.tipId ? earlier : null;
+    const missing = state.messages.findIndex(({ id }) => current?.messages.has(id) !== true);
+    // The rule, at every step of a turn: nothing is read and nothing is made anew.
+    if (current !== null && missing < 0 && current.messages.size === state.messages.length) {
+      keep(sessionId, current);
+      return contentOf(state, current.messages);
+    }
     // A copy: another read may change what is cached while this one waits.
-    const known = new Map(earlier?.tipId === lineage.tipId ? earlier.messages : []);
-    const missing = state.messages.findIndex(({ id }) => !known.has(id));
+    const known = new Map(current?.messages);
     if (missing >= 0) {
       const afterId = state.messages[missing - 1]?.id ?? 0;
       for (const message of await deps.ledger.readTranscript(lineage.tipId, afterId)) known.set(message.id, message);
     }
-    const messages = state.messages.map(({ id }) => known.get(id) ?? notThere(id, state));
-    keep(state, messages);
+    const messages = contentOf(state, known);
+    keep(sessionId, {
+      tipId: lineage.tipId,
+      messages: new Map(messages.map((message) => [message.id, message])),
+      characters: messages.reduce((sum, message) => sum + charactersOf(message), 0),
+    });
     return messages;
   }
 
-  function keep({ sessionId, lineage }: SessionState, messages: readonly Message[]): void {
-    const characters = messages.reduce((sum, message) => sum + charactersOf(message), 0);
-    cached.delete(sessionId);
-    cached.set(sessionId, {
-      tipId: lineage.tipId,
-      messages: new Map(messages.map((message) => [message.id, message])),
-      characters,
-    });
-    let total = [...cached.values()].reduce((sum, transcript) => sum + transcript.characters, 0);
-    for (const [oldest, transcript] of cached) {
+  /** As the most recently used one; others go while it is too much altogether. */
+  function keep(sessionId: string, transcript: CachedTranscript): void {
+    forget(sessionId);
+    cached.set(sessionId, transcript);
+    total += transcript.characters;
+    for (const oldest of cached.keys()) {
       if (total <= deps.maxCharacters || oldest === sessionId) break;
-      cached.delete(oldest);
-      total -= transcript.characters;
+      forget(oldest);
     }
+  }
+
+  function forget(sessionId: string): void {
+    total -= cached.get(sessionId)?.characters ?? 0;
+    cached.delete(sessionId);
   }
 }
 
 interface CachedTranscript {
   readonly tipId: string;
   readonly messages: Map<number, Message>;
-  readonly characters: number;
+  characters: number;
+}
+
+function contentOf(state: SessionState, known: ReadonlyMap<number, Message>): readonly Message[] {
+  return state.messages.map(({ id }) => known.get(id) ?? notThere(id, state));
 }
 
 /** What is left of a transcript is never sent in its place. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FakeClock } from '../../../src/adapters/outbound/memory/fake-clock.ts';
 import { textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { makeLayeredCatalog } from '../../../src/adapters/outbound/catalog/layered-catalog.ts';
 import { makeListModels } from '../../../src/composition/list-models.ts';
@@ -33,6 +34,7 @@ describe('model.list', () => {
         { provider: 'local', model: 'small', baseUrl: null, contextTokens: 8000, outputTokens: 1000, images: false },
       ],
       cacheFile: null,
+      clock: new FakeClock(),
       logger: silent,
     });
     const listModels = makeListModels({ config, endpoints }, catalog);

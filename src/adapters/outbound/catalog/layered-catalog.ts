@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/ports/clock.ts';
 import type { Logger } from '../../../core/ports/logger.ts';
 import type { ModelCatalog, ModelInputs, ModelLimits } from '../../../core/ports/model-catalog.ts';
 import type { ModelTarget } from '../../../core/ports/model-provider.ts';
@@ -21,6 +22,7 @@ export interface CatalogOptions {
   readonly configured: readonly ConfiguredLimit[];
   /** The path of `models_dev_cache.json`; it need not exist. */
   readonly cacheFile: string | null;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
@@ -42,7 +44,7 @@ const defaultContextTokens = 8192;
  * folder, the catalogue that is shipped, the default. The last one is said aloud, once per model.
  */
 export function makeLayeredCatalog(options: CatalogOptions): ModelCatalog {
-  const cache: LimitSource = options.cacheFile === null ? () => null : cachedLimits(options.cacheFile, options.logger);
+  const cache: LimitSource = options.cacheFile === null ? () => null : cachedLimits(options.cacheFile, options);
   const warned = new Set<string>();
 
   return {

@@ -1,24 +1,40 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { Clock } from '../../../core/ports/clock.ts';
 import type { Logger } from '../../../core/ports/logger.ts';
 import type { KnownLimits, LimitSource } from './layered-catalog.ts';
 import type { LimitTable } from './limit-table.ts';
 import { lookUpIn, tokenCount } from './limit-table.ts';
 
+/** How long what was seen of the file is taken for true: a turn asks for limits many times. */
+const restMs = 1_000;
+
 /**
  * Limits from a file in the form of https://models.dev/api.json: provider → `models` → model → `limit.context` and
- * `limit.output`. The file is read again when it changes. One that can't be used is told of once and ignored.
+ * `limit.output`. The file is read again when it changes, within a second. One that can't be used is told of once
+ * and ignored.
  */
-export function cachedLimits(file: string, logger: Pick<Logger, 'warn'>): LimitSource {
+export function cachedLimits(
+  file: string,
+  { clock, logger }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly logger: Pick<Logger, 'warn'> },
+): LimitSource {
   let version: string | null = null;
+  let nextLookMs = -Infinity;
   let lookUp: LimitSource = () => null;
   return (provider, model) => {
-    const current = versionOf(file);
-    if (current !== version) {
-      version = current;
-      lookUp = current === null ? () => null : lookUpIn(tableFrom(file, logger));
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= nextLookMs) {
+      nextLookMs = nowMs + restMs;
+      look();
     }
     return lookUp(provider, model);
   };
+
+  function look(): void {
+    const current = versionOf(file);
+    if (current === version) return;
+    version = current;
+    lookUp = current === null ? () => null : lookUpIn(tableFrom(file, logger));
+  }
 }
 
 function versionOf(file: string): string | null {

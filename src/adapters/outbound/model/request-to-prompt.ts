@@ -93,6 +93,7 @@ function promptMessage(message: RequestMessage, conversion: Conversion): Languag
 }
 
 function userContent(text: string, parts: readonly ContentPart[], profile: PromptProfile): UserContent {
+  if (parts.length === 0) return [{ type: 'text', text }];
   // A message's text repeats the text parts that it was made from, so it only counts where there are none.
   const hasTextParts = parts.some((part) => part.type === 'text');
   const own: UserContent = text !== '' && !hasTextParts ? [{ type: 'text', text }] : [];

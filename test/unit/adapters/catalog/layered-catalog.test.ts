@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CatalogOptions } from '../../../../src/adapters/outbound/catalog/layered-catalog.ts';
 import { makeLayeredCatalog } from '../../../../src/adapters/outbound/catalog/layered-catalog.ts';
+import { FakeClock } from '../../../../src/adapters/outbound/memory/fake-clock.ts';
 import type { ModelCatalog } from '../../../../src/core/ports/model-catalog.ts';
 
 interface Rig {
   readonly catalog: ModelCatalog;
   readonly warnings: readonly string[];
   readonly cacheFile: string;
+  readonly clock: FakeClock;
 }
 
 function aRig(cache: string | object | null, options: Partial<CatalogOptions> = {}): Rig {
@@ -18,13 +20,15 @@ function aRig(cache: string | object | null, options: Partial<CatalogOptions> = 
   const cacheFile = join(home, 'models_dev_cache.json');
   if (cache !== null) writeFileSync(cacheFile, typeof cache === 'string' ? cache : JSON.stringify(cache));
   const warnings: string[] = [];
+  const clock = new FakeClock();
   const catalog = makeLayeredCatalog({
     configured: [],
     cacheFile,
+    clock,
     logger: { warn: (message) => void warnings.push(message) },
     ...options,
   });
-  return { catalog, warnings, cacheFile };
+  return { catalog, warnings, cacheFile, clock };
 }
 
 const limitsOf = (catalog: ModelCatalog, provider: string, model: string, baseUrl: string | null = null) =>
@@ -137,20 +141,26 @@ describe('the cache file', () => {
     expect(limitsOf(catalog, 'demo', 'demo').source).toBe('catalogue');
   });
 
-  it('is read again when it changes, appears or goes', () => {
-    const { catalog, cacheFile } = aRig(null);
+  it('is read again when it changes, appears or goes, within a second', async () => {
+    const { catalog, cacheFile, clock } = aRig(null);
     const write = (context: number, at: number) => {
       writeFileSync(cacheFile, JSON.stringify({ custom: { models: { m: { limit: { context } } } } }));
       utimesSync(cacheFile, at, at);
     };
+    const windowNow = () => limitsOf(catalog, 'custom', 'm').contextTokens;
+    const windowLater = async () => {
+      await clock.advance(1_000);
+      return windowNow();
+    };
 
-    expect(limitsOf(catalog, 'custom', 'm').contextTokens).toBe(8192);
+    expect(windowNow()).toBe(8192);
     write(10_000, 1000);
-    expect(limitsOf(catalog, 'custom', 'm').contextTokens).toBe(10_000);
+    expect(windowNow()).toBe(8192);
+    expect(await windowLater()).toBe(10_000);
     write(20_000, 2000);
-    expect(limitsOf(catalog, 'custom', 'm').contextTokens).toBe(20_000);
+    expect(await windowLater()).toBe(20_000);
     rmSync(cacheFile);
-    expect(limitsOf(catalog, 'custom', 'm').contextTokens).toBe(8192);
+    expect(await windowLater()).toBe(8192);
   });
 });
 

@@ -30,6 +30,13 @@ function stateOf(transcriptId: string, messages: readonly Message[], sessionId =
   return { ...empty, sessionId, lineage: { ...empty.lineage, tipId: transcriptId }, messages: messages.map(metaOf) };
 }
 
+function committed(message: Message): SessionEvent {
+  return {
+    ...sessionEvent({ type: 'message.appended', message, boundary: null, step: 1, contextTokens: null }),
+    ...{ sessionId: 'session-1', seq: message.id, at: '2030-01-01T00:00:00.000Z', epoch: 1 },
+  };
+}
+
 const [one, two, three] = [1, 2, 3].map((id) => aMessage({ id, text: `text ${String(id)}` })) as [
   Message,
   Message,
@@ -56,10 +63,6 @@ describe('the content of a transcript', () => {
 
   test('is not read where its commit was seen, unless nobody uses it', async () => {
     const { transcripts, reads, write } = aLibrary();
-    const committed = (message: Message): SessionEvent => ({
-      ...sessionEvent({ type: 'message.appended', message, boundary: null, step: 1, contextTokens: null }),
-      ...{ sessionId: 'session-1', seq: message.id, at: '2030-01-01T00:00:00.000Z', epoch: 1 },
-    });
     transcripts.observe('session-1', stateOf('t', [one]), [committed(one)]);
     write('t', one, two);
     await transcripts.read(stateOf('t', [one, two]));
@@ -144,6 +147,27 @@ describe('what is kept', () => {
     await transcripts.read(stateOf('a', [large(1)], 'a'));
     await transcripts.read(stateOf('c', [large(1)], 'c'));
     expect(reads).toEqual([]);
+    await transcripts.read(stateOf('b', [large(1)], 'b'));
+    expect(reads).toEqual([['b', 0]]);
+  });
+
+  test('counts what commits have added, each message once', async () => {
+    const { transcripts, reads, write } = aLibrary(350);
+    write('t', large(1));
+    write('b', large(1));
+    await transcripts.read(stateOf('b', [large(1)], 'b'));
+    await transcripts.read(stateOf('t', [large(1)]));
+    for (const message of [large(1), large(2), large(2)]) {
+      transcripts.observe('session-1', stateOf('t', [message]), [committed(message)]);
+    }
+    await transcripts.read(stateOf('t', [large(1), large(2)]));
+    reads.length = 0;
+
+    await transcripts.read(stateOf('b', [large(1)], 'b'));
+    expect(reads).toEqual([]);
+
+    transcripts.observe('session-1', stateOf('t', [large(3)]), [committed(large(3))]);
+    await transcripts.read(stateOf('t', [large(1), large(2), large(3)]));
     await transcripts.read(stateOf('b', [large(1)], 'b'));
     expect(reads).toEqual([['b', 0]]);
   });
