@@ -115,11 +115,12 @@ export class ClientJudge {
     judgeSnapshot(this.#books, process, asked, snapshot);
   }
 
+  /** The first answer may be told after one that repeats it: a process that was paused tells what it had stored. */
   responded(process: ProcessView, asked: Responded, heard: Heard<ResponseView>): void {
     judgeResponse(this.#books, process, asked, heard);
-    if (heard.kind !== 'done') return;
+    if (heard.kind !== 'done' || heard.reply.duplicate) return;
     const { approvalId } = asked;
-    const isFirst = heard.reply.duplicate || !this.#answered.has(approvalId);
+    const isFirst = !this.#answered.has(approvalId);
     this.#books.verdict.hold(isFirst, 'P2', () => `an answer to ${approvalId} was acknowledged twice as the first`);
     this.#answered.add(approvalId);
   }
