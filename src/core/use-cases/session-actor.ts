@@ -25,17 +25,7 @@ import type { AppendResult, Ledger } from '../ports/ledger.ts';
 import { StorageError } from '../ports/ledger.ts';
 import type { Numbering } from './numbering.ts';
 import type { CommitListener, Sent } from './sessions.ts';
-import {
-  giveUp,
-  isPersistent,
-  keyOf,
-  sameKey,
-  sentOf,
-  tell,
-  tellOfRetry,
-  unavailable,
-  withEnded,
-} from './waiting-command.ts';
+import { giveUp, isPersistent, keyOf, sentOf, tell, tellOfKey, unavailable, withEnded } from './waiting-command.ts';
 import type { Waiting } from './waiting-command.ts';
 
 export interface ActorDependencies {
@@ -241,8 +231,7 @@ export class SessionActor {
       const admission = await ledger.findAdmission(this.#sessionId, key);
       // Another owner has admitted it: what is decided on a state without it would contradict the log.
       if (admission !== null && this.#lacks(admission)) this.#state = await ledger.load(this.#sessionId);
-      tell(batch, admission, (other) => sameKey(key, other));
-      tellOfRetry(batch, admission);
+      tellOfKey(batch, key, admission);
     }
   }
 

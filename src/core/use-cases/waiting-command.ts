@@ -63,6 +63,12 @@ export function withEnded(command: SessionCommand, ended: readonly Admission[]):
   return known === undefined ? command : { ...command, known };
 }
 
+/** What the ledger answered for a key, told to the commands that name it. */
+export function tellOfKey(batch: readonly Waiting[], key: AdmissionKey, known: Admission | null): void {
+  tell(batch, known, (other) => sameKey(key, other));
+  tellOfRetry(batch, known);
+}
+
 /** Tells the commands that name an admission what the ledger knows of it. */
 export function tell(batch: readonly Waiting[], known: Admission | null, names: (key: AdmissionKey) => boolean): void {
   for (const waiting of batch) {
@@ -72,7 +78,7 @@ export function tell(batch: readonly Waiting[], known: Admission | null, names: 
 }
 
 /** A repeated resolution is answered with the receipt of the retry that it made. */
-export function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
+function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
   for (const waiting of batch) {
     const { command } = waiting;
     if (command.kind !== 'resolve_unknown' || retry === null || command.known?.retriedBy !== retry.admissionId)
@@ -96,7 +102,7 @@ export function keyOf(command: Extract<SessionCommand, { known: unknown }>): Adm
   }
 }
 
-export function sameKey(a: AdmissionKey, b: AdmissionKey): boolean {
+function sameKey(a: AdmissionKey, b: AdmissionKey): boolean {
   if ('admissionId' in a) return 'admissionId' in b && a.admissionId === b.admissionId;
   return 'inputId' in b && a.inputId === b.inputId && a.principalId === b.principalId;
 }

@@ -104,6 +104,27 @@ export function wasOnce(
   return moments.slice(Math.max(0, sinceSeq - 1)).some(isTrue);
 }
 
+/** Whether a refusal was right at some moment since the request arrived. One for a reason without a condition never is. */
+export function wasRightlyRefused(
+  books: Books,
+  asked: Asked,
+  reason: string,
+  conditions: Readonly<Record<string, (moment: Moment) => boolean>>,
+): boolean {
+  const isRight = conditions[reason];
+  return isRight !== undefined && wasOnce(books, asked, isRight);
+}
+
+/** The admission that the request's input id stands for. */
+export function admissionOf(
+  { store }: Books,
+  asked: Pick<Asked, 'sessionId' | 'principalId'> & { readonly inputId?: string },
+): AdmissionRow | undefined {
+  return [...store.admissions(asked.sessionId).values()].find(
+    (row) => row.inputId === asked.inputId && row.principalId === asked.principalId,
+  );
+}
+
 /** Whether the admission did not exist yet at some moment since the request arrived. */
 export function wasMissing(books: Books, asked: Asked, row: AdmissionRow | undefined): boolean {
   return row === undefined || wasOnce(books, asked, ({ admissions }) => !admissions.has(row.admissionId));

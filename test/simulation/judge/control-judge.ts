@@ -1,11 +1,11 @@
 /* P1, P2, P4 and P5 on what aims at one prompt or turn: asking for its receipt, cancelling, interrupting, resolving. */
 import { nameOf } from './admissions.ts';
-import { isOwner, logOf, statusOfTurn, turnKey, wasMissing, wasOnce } from './books.ts';
+import { admissionOf, isOwner, logOf, statusOfTurn, turnKey, wasMissing, wasOnce, wasRightlyRefused } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard, ReceiptView } from './calls.ts';
 import type { Moment } from './moments.ts';
 import { judgeReceipt } from './receipt-judge.ts';
-import type { AdmissionRow, EventRow, ProcessView } from './rows.ts';
+import type { EventRow, ProcessView } from './rows.ts';
 
 export type Cancelled = Asked & { readonly inputId: string; readonly revision: number | null };
 export type Interrupted = Asked & { readonly executionGeneration: number };
@@ -41,7 +41,7 @@ export function judgeCancelled(books: Books, process: ProcessView, asked: Cancel
     verdict.hold(row?.outcome === 'cancelled', 'P5', () => `a cancel of ${nameOf(row)} was acknowledged`);
   }
   if (heard.kind !== 'refused') return;
-  const row = rowOf(books, asked);
+  const row = admissionOf(books, asked);
   const { reason } = heard.refusal;
   if (reason === 'not_queued') {
     const wasOut = wasOnce(
@@ -82,20 +82,15 @@ export function judgeInterrupted(
     verdict.hold(hit, 'P5', () => `the stop of generation ${executionGeneration} was acknowledged for ${nameOf(row)}`);
     stops.add(turnKey(sessionId, executionGeneration));
   } else if (heard.kind === 'refused' && isOwner(books, process)) {
-    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+    const { reason } = heard.refusal;
+    const isRight = wasRightlyRefused(books, asked, reason, {
       turn_over: (moment) =>
         !['started', 'unknown'].includes(statusOfTurn(moment, executionGeneration)) &&
         !(moment.compressing?.byHand === true && moment.compressing.executionGeneration === executionGeneration),
       stale_generation: (moment) => moment.executionGeneration < executionGeneration,
       unknown_execution: (moment) => statusOfTurn(moment, executionGeneration) === 'unknown',
-    };
-    const { reason } = heard.refusal;
-    const wasRight = right[reason];
-    verdict.hold(
-      wasRight !== undefined && wasOnce(books, asked, wasRight),
-      'P5',
-      () => `an interrupt of ${nameOf(row)} was refused as ${reason}`,
-    );
+    });
+    verdict.hold(isRight, 'P5', () => `an interrupt of ${nameOf(row)} was refused as ${reason}`);
   }
 }
 
@@ -117,20 +112,15 @@ export function judgeResolved(books: Books, process: ProcessView, asked: Resolve
     const retryId = heard.reply.retry?.admission.admissionId ?? null;
     verdict.hold(retryId === (row?.retriedBy ?? null), 'P2', () => `the retry ${row?.retriedBy} was called ${retryId}`);
   } else if (heard.kind === 'refused' && isOwner(books, process)) {
+    const { reason } = heard.refusal;
     const lifeAt = ({ admissions }: Moment) => admissions.get(asked.admissionId);
-    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+    const isRight = wasRightlyRefused(books, asked, reason, {
       not_found: (moment) => lifeAt(moment) === undefined,
       not_unknown: (moment) => lifeAt(moment)?.status !== 'unknown',
       already_resolved: () => row?.resolution?.action !== asked.action,
       stale_generation: (moment) => lifeAt(moment)?.executionGeneration !== asked.executionGeneration,
-    };
-    const { reason } = heard.refusal;
-    const wasRight = right[reason];
-    verdict.hold(
-      wasRight !== undefined && wasOnce(books, asked, wasRight),
-      'P4',
-      () => `a resolution of ${nameOf(row)} was refused as ${reason}`,
-    );
+    });
+    verdict.hold(isRight, 'P4', () => `a resolution of ${nameOf(row)} was refused as ${reason}`);
   }
 }
 
@@ -141,14 +131,8 @@ function judgeNotFound(
   reason: string,
 ): void {
   const { verdict, store } = books;
-  const row = rowOf(books, asked);
+  const row = admissionOf(books, asked);
   verdict.hold(reason === 'not_found', 'P2', () => `${asked.inputId} was refused as ${reason}`);
   const missing = wasMissing(books, asked, row) || store.session(asked.sessionId) === null;
   verdict.hold(missing || !isOwner(books, process), 'P2', () => `${nameOf(row)} was not found`);
-}
-
-function rowOf(books: Books, asked: Asked & { readonly inputId: string }): AdmissionRow | undefined {
-  return [...books.store.admissions(asked.sessionId).values()].find(
-    (row) => row.inputId === asked.inputId && row.principalId === asked.principalId,
-  );
 }

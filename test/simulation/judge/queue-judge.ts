@@ -1,5 +1,5 @@
 /* P2 and P3 on edits and moves: what they may do, and what the queue is afterwards. */
-import { asSeenBy, isOwner, wasOnce } from './books.ts';
+import { asSeenBy, isOwner, wasOnce, wasRightlyRefused } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard, ReceiptView } from './calls.ts';
 import type { Life, Moment } from './moments.ts';
@@ -120,14 +120,12 @@ function judgeRevision(books: Books, asked: Edited | Moved): void {
 
 function judgeQueueRefusal(books: Books, process: ProcessView, asked: Edited | Moved, reason: string): void {
   if (!isOwner(books, process)) return;
-  const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+  const isRight = wasRightlyRefused(books, asked, reason, {
     not_queued: (moment) => lifeIn(moment, asked) !== undefined && !waits(lifeIn(moment, asked)),
     revision_conflict: (moment) => holdsFor(moment, asked, ({ revision }) => revision !== asked.revision),
     not_found: (moment) => moment.deleted || lifeIn(moment, asked) === undefined || isWithoutNeighbour(moment, asked),
-  };
-  const wasRight = right[reason];
-  const holds = wasRight !== undefined && wasOnce(books, asked, wasRight);
-  books.verdict.hold(holds, 'P5', () => `a change of ${asked.inputId} was refused as ${reason}`);
+  });
+  books.verdict.hold(isRight, 'P5', () => `a change of ${asked.inputId} was refused as ${reason}`);
 }
 
 function isWithoutNeighbour(moment: Moment, asked: Edited | Moved): boolean {

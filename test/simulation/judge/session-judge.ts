@@ -1,5 +1,5 @@
 /* What an update and a deletion may do, and what is left afterwards. */
-import { asSeenBy, isOwner, wasOnce } from './books.ts';
+import { admissionOf, asSeenBy, isOwner, wasOnce, wasRightlyRefused } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked, Heard } from './calls.ts';
 import type { Moment } from './moments.ts';
@@ -46,7 +46,7 @@ export function isOfDeleted(
   asked: Asked & { readonly do: string; readonly inputId?: string },
   heard: { readonly kind: string; readonly refusal?: { readonly reason: string } },
 ): boolean {
-  const { verdict, moments, store } = books;
+  const { verdict, moments } = books;
   // A compression that finds nothing to do decides nothing: it may look at a state from before a deletion that is on its way.
   const wasDeleted =
     heard.kind === 'nothing_to_compress'
@@ -61,10 +61,11 @@ export function isOfDeleted(
   if (!isNotFound || !wasOnce(books, asked, ({ deleted }) => deleted)) return false;
   if (asked.do === 'delete') return false;
   if (asked.do !== 'submit' && asked.do !== 'steer' && asked.do !== 'receipt') return true;
-  const known = [...store.admissions(asked.sessionId).values()].find(
-    (row) => row.inputId === asked.inputId && row.principalId === asked.principalId,
+  verdict.hold(
+    admissionOf(books, asked) === undefined,
+    'P2',
+    () => `the known ${asked.inputId} of a deleted session was not found`,
   );
-  verdict.hold(known === undefined, 'P2', () => `the known ${asked.inputId} of a deleted session was not found`);
   return true;
 }
 
@@ -88,14 +89,12 @@ export function judgeUpdated(
     const newest = store.session(asked.sessionId)?.revision ?? 0;
     verdict.hold(newest >= heard.reply.revision, 'P1', () => 'an update was acknowledged and is not stored');
   } else if (heard.kind === 'refused' && isOwner(books, process)) {
-    const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+    const { reason } = heard.refusal;
+    const isRight = wasRightlyRefused(books, asked, reason, {
       revision_conflict: (moment) => revision !== null && moment.revision !== revision,
       session_busy: (moment) => changes.model !== undefined && isRunning(moment),
-    };
-    const { reason } = heard.refusal;
-    const wasRight = right[reason];
-    const holds = wasRight !== undefined && wasOnce(books, asked, wasRight);
-    verdict.hold(holds, 'update', () => `an update of ${asked.address} was refused as ${reason}`);
+    });
+    verdict.hold(isRight, 'update', () => `an update of ${asked.address} was refused as ${reason}`);
   }
 }
 

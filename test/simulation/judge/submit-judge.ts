@@ -1,5 +1,5 @@
 /* P2, P5, P8 and P13 on a prompt, or a steer, that was refused. */
-import { isOwner, newestMoment, statusOfTurn, wasMissing, wasOnce } from './books.ts';
+import { admissionOf, isOwner, newestMoment, statusOfTurn, wasMissing, wasOnce, wasRightlyRefused } from './books.ts';
 import type { Books } from './books.ts';
 import type { Asked } from './calls.ts';
 import type { Moment } from './moments.ts';
@@ -15,8 +15,7 @@ export type Submitted = Asked & {
 
 export function judgeSubmitRefusal(books: Books, process: ProcessView, asked: Submitted, reason: string): void {
   const { verdict, store, limits } = books;
-  const rows = [...store.admissions(asked.sessionId).values()];
-  const row = rows.find((other) => other.inputId === asked.inputId && other.principalId === asked.principalId);
+  const row = admissionOf(books, asked);
   if (reason === 'admission_conflict') {
     const { executionGeneration: generation, ifOver } = asked;
     const isOther = row?.steers?.generation !== generation || row?.steers?.ifOver !== ifOver;
@@ -40,15 +39,13 @@ export function judgeSubmitRefusal(books: Books, process: ProcessView, asked: Su
 }
 
 function judgeSteerRefusal(books: Books, asked: Submitted, generation: number, reason: string): void {
-  const right: Readonly<Record<string, (moment: Moment) => boolean>> = {
+  const isRight = wasRightlyRefused(books, asked, reason, {
     turn_over: (moment) =>
       !['started', 'unknown'].includes(statusOfTurn(moment, generation)) || isStopped(moment, generation),
     stale_generation: (moment) => moment.executionGeneration < generation,
     unknown_execution: (moment) => statusOfTurn(moment, generation) === 'unknown',
-  };
-  const wasRight = right[reason];
-  const holds = wasRight !== undefined && wasOnce(books, asked, wasRight);
-  books.verdict.hold(holds, 'P5', () => `a steer of generation ${generation} was refused as ${reason}`);
+  });
+  books.verdict.hold(isRight, 'P5', () => `a steer of generation ${generation} was refused as ${reason}`);
 }
 
 /** What an id stands for, whatever was edited since. */
