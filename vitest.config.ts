@@ -24,7 +24,6 @@ const project = (
 
 /** What takes long, mostly because it starts many daemons. `npm run test:long` runs it; `npm test` doesn't. */
 const longTests = [
-  'test/e2e/clients/**/*.test.ts',
   'test/e2e/failpoints/**/*.test.ts',
   'test/e2e/history/**/*.test.ts',
   'test/e2e/storage/**/*.test.ts',
