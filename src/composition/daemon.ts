@@ -23,7 +23,7 @@ import { readOrCreateToken } from '../config/token.ts';
 import { StorageError } from '../core/ports/ledger.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { RecoveryReport } from '../core/use-cases/recovery.ts';
-import type { FatalCause } from '../core/use-cases/session-actor.ts';
+import type { FatalCause } from '../core/use-cases/fatal-cause.ts';
 import { protocolName } from '../protocol/limits.ts';
 import { adaptersModule } from './adapters-module.ts';
 import { coreModule } from './core-module.ts';

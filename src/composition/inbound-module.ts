@@ -41,6 +41,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       makeRpcServer({
         sessions: gateway.sessions,
         readSnapshot: gateway.readSnapshot,
+        reportContext: gateway.reportContext,
         byHand: gateway.byHand,
         readGatewayStatus: gateway.status,
         backups,

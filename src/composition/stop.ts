@@ -1,4 +1,4 @@
-import type { FatalCause } from '../core/use-cases/session-actor.ts';
+import type { FatalCause } from '../core/use-cases/fatal-cause.ts';
 
 type StopReason =
   { readonly kind: 'signal'; readonly signal: string } | { readonly kind: 'fatal'; readonly cause: FatalCause };

@@ -15,7 +15,7 @@ import type { ExportSession } from '../core/use-cases/export-session.ts';
 import type { ForkSession } from '../core/use-cases/fork-session.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
 import type { RespondApproval } from '../core/use-cases/respond-approval.ts';
-import type { FatalCause } from '../core/use-cases/session-actor.ts';
+import type { FatalCause } from '../core/use-cases/fatal-cause.ts';
 import type { SteerPrompt } from '../core/use-cases/steer-prompt.ts';
 import type { SubmitPrompt } from '../core/use-cases/submit-prompt.ts';
 import type { Subscribe } from '../core/use-cases/subscribe.ts';

@@ -8,6 +8,7 @@ import { describeHistory } from './ledger/history.ts';
 import { describeLife } from './ledger/life.ts';
 import { describeLists } from './ledger/lists.ts';
 import { describeOwnership } from './ledger/ownership.ts';
+import { describePageSizes } from './ledger/page-sizes.ts';
 import { describePast } from './ledger/past.ts';
 import { describeRaces } from './ledger/races.ts';
 import { describeToolCalls } from './ledger/tool-calls.ts';
@@ -34,6 +35,7 @@ export function describeLedgerContract(name: string, makeHarness: MakeLedgerHarn
     describeLife(makeHarness);
     describeHistory(makeHarness);
     describePast(makeHarness);
+    describePageSizes(makeHarness);
     describeHistories(makeHarness);
   });
 }

@@ -48,12 +48,14 @@ async function everything(
   const sessions = [...tables.states.keys()].map(async (sessionId) => ({
     state: await ledger.load(sessionId),
     summary: await queries.findSession(sessionId),
+    systemPrompt: await queries.systemPrompt(sessionId),
+    snapshot: await queries.snapshot({ sessionId, before: null, limit }),
     admissions: await queries.listAdmissions({ sessionId, include: 'all', limit, after: null }),
     events: await queries.events({ sessionId, afterSeq: 0, limit }),
   }));
   const transcripts = [...tables.transcripts.keys()].map(async (transcriptId) => ({
     session: await ledger.sessionOf(transcriptId),
-    messages: await queries.messagesBefore({ transcriptId, before: null, limit }),
+    messages: await ledger.readTranscript(transcriptId, 0),
   }));
   return {
     sessions: await Promise.all(sessions),

@@ -28,7 +28,7 @@ import { makeForkSession } from '../../src/core/use-cases/fork-session.ts';
 import type { ForkSession } from '../../src/core/use-cases/fork-session.ts';
 import { makeGateway } from '../../src/core/use-cases/gateway.ts';
 import type { Gateway, GatewayDependencies } from '../../src/core/use-cases/gateway.ts';
-import type { FatalCause } from '../../src/core/use-cases/session-actor.ts';
+import type { FatalCause } from '../../src/core/use-cases/fatal-cause.ts';
 import type { Sent } from '../../src/core/use-cases/sessions.ts';
 import { makeSteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';
 import type { SteerPrompt } from '../../src/core/use-cases/steer-prompt.ts';

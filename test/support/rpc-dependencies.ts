@@ -25,6 +25,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
       return admission === null ? undefined : core.store.payload(admissionId)?.payload.text;
     },
     readSnapshot: core.gateway.readSnapshot,
+    reportContext: core.gateway.reportContext,
     byHand: core.gateway.byHand,
     readGatewayStatus: core.gateway.status,
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },

@@ -9,7 +9,7 @@ import { evolve } from '../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../src/core/domain/session/events.ts';
 import type { SessionProfile, SessionState } from '../../src/core/domain/session/state.ts';
 import { queueHead, startedAdmission, waitingSteers } from '../../src/core/domain/session/state.ts';
-import type { Message, MessageDraft } from '../../src/core/domain/transcript/message.ts';
+import type { MessageDraft, MessageMeta } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
 import { append as appendCommand } from './commands.ts';
 import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
@@ -41,7 +41,7 @@ export class TestOwner {
   async create(
     sessionId: string,
     profile: Partial<SessionProfile> = {},
-    messages: readonly Message[] = [],
+    messages: readonly MessageMeta[] = [],
   ): Promise<TestSession> {
     const session = this.unmade(sessionId);
     const requestId = `create-${sessionId}`;

@@ -38,7 +38,11 @@ export interface Ledger {
   /** The prompt as it is stored, with the digest that it had when it was stored. */
   readPayload(admissionId: string): Promise<StoredPayload | null>;
 
-  /** The active messages of a transcript whose id is greater than `afterId`, in order, with their content. */
+  /**
+   * The active messages of a transcript whose id is greater than `afterId`, in order, with their content: the first page,
+   * which holds no more than `maxPageCharacters` beyond its first message. What is left follows after its last id, and
+   * is read as it is then.
+   */
   readTranscript(transcriptId: string, afterId: number): Promise<readonly Message[]>;
 
   /**
@@ -108,7 +112,9 @@ export type AppendResult =
   /** Some input ids of this append exist already: all of them, as they are stored. */
   | { readonly kind: 'duplicate'; readonly admissions: readonly Admission[] }
   /** The principal has already created a session with this request id. */
-  | { readonly kind: 'request_taken'; readonly created: CreatedSession };
+  | { readonly kind: 'request_taken'; readonly created: CreatedSession }
+  /** A message whose content the append takes over is not there: its session was deleted meanwhile. */
+  | { readonly kind: 'content_gone' };
 
 export interface OwnedSession {
   readonly sessionId: string;
@@ -128,12 +134,13 @@ export interface StoredPayload {
 /**
  * The storage failed.
  *
- * `full` and `busy`: nothing was written and a later try may succeed. `io` and `corrupt`: whether the append was
- * written is unknown; nothing may be retried by this process, which must stop.
+ * `full` and `busy`: nothing was written and a later try may succeed. `too_large`: what was to be stored or read can't be
+ * handed over in one piece; nothing was written, and a later try fails as well. `io` and `corrupt`: whether the append
+ * was written is unknown; nothing may be retried by this process, which must stop.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
-  readonly kind: 'full' | 'busy' | 'io' | 'corrupt';
+  readonly kind: 'full' | 'busy' | 'too_large' | 'io' | 'corrupt';
 
   constructor(kind: StorageError['kind'], message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -145,6 +152,6 @@ export class StorageError extends Error {
   }
 
   get retryable(): boolean {
-    return !this.outcomeUnknown;
+    return this.kind === 'full' || this.kind === 'busy';
   }
 }

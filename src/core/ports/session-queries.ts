@@ -1,4 +1,4 @@
-import type { Admission, AdmissionStatus, PromptPayload } from '../domain/admission/admission.ts';
+import type { Admission, AdmissionStatus } from '../domain/admission/admission.ts';
 import type { Approval, ApprovalResolution } from '../domain/approval/approval.ts';
 import type { SearchTerms } from '../domain/search/terms.ts';
 import type { Breaker, CompressionTrigger } from '../domain/lineage/lineage.ts';
@@ -10,7 +10,8 @@ import type { Message } from '../domain/transcript/message.ts';
 
 /**
  * Reads that decide nothing: lists, pages, the queue. They see every commit that was acknowledged before the call.
- * Every page is bounded by its `limit`, and no read stays open between calls.
+ * Every page is bounded by its `limit` and by its content: it ends before the row with which it would hold more than
+ * `maxPageCharacters`, but never without a row. No read stays open between calls.
  */
 export interface SessionQueries {
   /** The principal's sessions, the one that was created last first. `before` is the `next` of the page before. */
@@ -25,7 +26,13 @@ export interface SessionQueries {
   /** One row for a session, or null, also when it was deleted. Takes the session's own id. */
   findSession(sessionId: string): Promise<SessionSummary | null>;
 
-  /** The session's admissions with their payloads, in queue order; `open` ones only unless `all` is asked for. */
+  /** What a new turn of the session tells the model first, or null, also where there is no session. */
+  systemPrompt(sessionId: string): Promise<string | null>;
+
+  /**
+   * The session's admissions with the beginnings of their texts, in queue order; `open` ones only unless `all` is asked
+   * for.
+   */
   listAdmissions(page: {
     readonly sessionId: string;
     readonly include: 'open' | 'all';
@@ -37,16 +44,22 @@ export interface SessionQueries {
     readonly after: number | null;
   }): Promise<AdmissionPage>;
 
-  /** The newest `limit` active messages of a transcript whose id is smaller than `before`, in order. */
-  messagesBefore(page: {
-    readonly transcriptId: string;
+  /**
+   * What a snapshot shows of a session beside its state, all of it as it was after the event `lastSeq`; null where there
+   * is no session or it was deleted. Of the open transcript it has the newest `limit` active messages whose id is
+   * smaller than `before`.
+   */
+  snapshot(page: {
+    readonly sessionId: string;
     readonly before: number | null;
     readonly limit: number;
-  }): Promise<MessagePage>;
+  }): Promise<SnapshotPage | null>;
 
   /**
    * The durable events with a sequence number greater than `afterSeq`, in order. A `message.appended` brings its
-   * message with its content, as it is stored. Of a deleted session only the last event is left.
+   * message with its content, as it is stored. Of a deleted session only the last event is left. Nothing is missing
+   * between two pages of which the second begins after the last event of the first; a page is the last one when it has
+   * come to `lastSeq`.
    */
   events(page: { readonly sessionId: string; readonly afterSeq: number; readonly limit: number }): Promise<EventPage>;
 
@@ -54,7 +67,7 @@ export interface SessionQueries {
    * A page of what was ever said in a session, in the order of its log: each message once, also those that a compression
    * or a failure took out of the transcript, the border of each compression, and prompts that ended without ever
    * reaching the transcript. `before` reads backwards from an entry's `seq`, `after` forwards, neither: the newest page.
-   * A page is shorter than its limit when its content is large. Of a deleted session nothing is left.
+   * Of a deleted session nothing is left.
    */
   history(page: {
     readonly sessionId: string;
@@ -73,7 +86,7 @@ export interface SessionQueries {
     readonly limit: number;
   }): Promise<readonly SessionEvent[]>;
 
-  /** Those of the messages that belong to the session, in any transcript, in the order of their ids. */
+  /** Those of the messages that belong to the session, in any transcript, in the order of their ids: the first page. */
   messages(of: { readonly sessionId: string; readonly ids: readonly number[] }): Promise<readonly Message[]>;
 
   /**
@@ -96,12 +109,15 @@ export interface SessionQueries {
   openBreakers(page: { readonly now: string; readonly limit: number }): Promise<readonly OpenBreaker[]>;
 
   /** The admissions that wait for a decision of a person, oldest first. */
-  unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]>;
+  unknownAdmissions(limit: number): Promise<readonly Admission[]>;
 
   /** A request for approval, open or closed, or null. */
   findApproval(sessionId: string, approvalId: string): Promise<StoredApproval | null>;
 
-  /** The open requests of one session or of all sessions of a principal, oldest first. */
+  /**
+   * The open requests of one session or of all sessions of a principal, oldest first, as many as `limit` says: who may
+   * answer sees all of them. The arguments come as far as a page of them goes.
+   */
   openApprovals(page: {
     readonly of: { readonly sessionId: string } | { readonly principalId: string };
     readonly limit: number;
@@ -110,8 +126,10 @@ export interface SessionQueries {
 
 export interface StoredApproval extends Approval {
   readonly sessionId: string;
-  /** As the model wrote them; null when the message's content was deleted. */
+  /** As the model wrote them; null when the message's content was deleted, or with `argumentsLeftOut`. */
   readonly arguments: string | null;
+  /** The arguments of the requests before it fill a page. */
+  readonly argumentsLeftOut: boolean;
   /** Null while it is open. */
   readonly resolution: ApprovalResolution | null;
 }
@@ -119,7 +137,8 @@ export interface StoredApproval extends Approval {
 export interface SessionSummary {
   readonly sessionId: string;
   readonly tipId: string;
-  readonly profile: SessionProfile;
+  /** Without the system prompt, which may be as large as a frame. */
+  readonly profile: Omit<SessionProfile, 'systemPrompt'>;
   readonly revision: number;
   readonly archived: boolean;
   readonly pinned: boolean;
@@ -143,21 +162,33 @@ export interface SessionPage {
   readonly next: string | null;
 }
 
-export interface AdmissionWithPayload {
+export interface AdmissionWithText {
   readonly admission: Admission;
-  /** Null when the prompt's content was deleted. */
-  readonly payload: PromptPayload | null;
+  /** Of what the prompt says, without images and files. Null when its content was deleted. */
+  readonly text: string | null;
 }
 
 export interface AdmissionPage {
-  readonly admissions: readonly AdmissionWithPayload[];
+  /** Of each text the first `maxListedCharacters`. */
+  readonly admissions: readonly AdmissionWithText[];
   readonly next: number | null;
 }
 
-export interface MessagePage {
+export interface SnapshotPage {
+  /** The newest sequence number of the session. */
+  readonly lastSeq: number;
   readonly messages: readonly Message[];
-  /** Whether older messages exist in this transcript. */
-  readonly more: boolean;
+  /** Whether older messages exist in the transcript. */
+  readonly moreMessages: boolean;
+  /** The first `maxListedCharacters` of the texts of the open admissions, in queue order, as far as a page of them goes. */
+  readonly pending: readonly PendingText[];
+  /** Every open request for approval, oldest first. */
+  readonly approvals: readonly StoredApproval[];
+}
+
+export interface PendingText {
+  readonly admissionId: string;
+  readonly text: string;
 }
 
 export interface EventPage {
@@ -186,7 +217,7 @@ export type HistoryEntry = { readonly seq: number; readonly at: string } & (
       readonly message: Message;
     }
   /** A prompt that ended without reaching the transcript. */
-  | ({ readonly kind: 'prompt' } & AdmissionWithPayload)
+  | ({ readonly kind: 'prompt' } & AdmissionWithText)
   | {
       readonly kind: 'compression';
       readonly compression: Omit<CompressionResult, 'summary' | 'head' | 'tail' | 'retired' | 'opensBreaker'>;
@@ -246,8 +277,8 @@ export interface SearchHit {
   readonly message: Message;
 }
 
-/** How much content a page of history holds at most, in characters, beyond its first entry. */
-export const maxHistoryPageCharacters = 4_000_000;
+/** How much of a prompt's text a list has at most, in UTF-16 units; no character is cut in two. */
+export const maxListedCharacters = 66_000;
 
 /** How many compressions a lineage lists. */
 export const maxListedCompressions = 1_000;

@@ -51,7 +51,7 @@ export function makeExportSession(deps: {
     if (place === null) return 'bad_cursor';
     const form = forms[format];
     const mask = deps.maskSecrets;
-    let text = place.begun ? '' : form.head(summary, mask);
+    let text = place.begun ? '' : form.head(summary, await deps.queries.systemPrompt(sessionId), mask);
     const { entries, more } = await deps.queries.history({
       sessionId,
       before: null,
@@ -98,14 +98,14 @@ function placeFrom(cursor: string): Place | null {
 type Mask = (text: string) => string;
 
 interface Form {
-  head(summary: SessionSummary, mask: Mask): string;
+  head(summary: SessionSummary, systemPrompt: string | null, mask: Mask): string;
   entry(entry: HistoryEntry, isFirst: boolean, mask: Mask): string;
   readonly foot: string;
 }
 
 const json: Form = {
-  head: (summary, mask) =>
-    `{"format":"holdfast.session.v1","session":${masked(sessionFields(summary), mask)},"entries":[`,
+  head: (summary, systemPrompt, mask) =>
+    `{"format":"holdfast.session.v1","session":${masked(sessionFields(summary, systemPrompt), mask)},"entries":[`,
   entry: (entry, isFirst, mask) => `${isFirst ? '' : ','}\n${masked(entryFields(entry), mask)}`,
   foot: '\n]}\n',
 };
@@ -116,7 +116,7 @@ function masked(fields: object, mask: Mask): string {
 }
 
 const markdown: Form = {
-  head: (summary, mask) => {
+  head: (summary, _systemPrompt, mask) => {
     const { profile, sessionId } = summary;
     const facts = [
       `Session \`${sessionId}\``,
@@ -137,7 +137,7 @@ function markdownEntry(entry: HistoryEntry): string {
       return messageSection(entry.message, entry.active ? '' : ', no longer in the transcript');
     case 'prompt': {
       const outcome = entry.admission.outcome ?? entry.admission.status;
-      return section(`user (${outcome}, never sent)`, entry.at, entry.payload?.text ?? '');
+      return section(`user (${outcome}, never sent)`, entry.at, entry.text ?? '');
     }
     case 'compression': {
       const { tokensBefore, tokensAfter } = entry.compression;
@@ -175,8 +175,9 @@ function oneLine(text: string): string {
 }
 
 /** Only listed fields leave: nothing of a principal, a digest or an address. */
-function sessionFields({ sessionId, tipId, profile, transcripts, compressions }: SessionSummary): object {
-  const { title, source, provider, model, cwd, systemPrompt, toolsets, forkedFrom, startedAt } = profile;
+function sessionFields(summary: SessionSummary, systemPrompt: string | null): object {
+  const { sessionId, tipId, profile, transcripts, compressions } = summary;
+  const { title, source, provider, model, cwd, toolsets, forkedFrom, startedAt } = profile;
   return {
     session_id: sessionId,
     stored_session_id: tipId,
@@ -207,8 +208,7 @@ function entryFields(entry: HistoryEntry): object {
       };
     case 'prompt': {
       const { admissionId, inputId, outcome } = entry.admission;
-      const text = entry.payload?.text ?? null;
-      return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, text };
+      return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, text: entry.text };
     }
     case 'compression': {
       const { compressionId, trigger, parentTranscript, childTranscript, tokensBefore, tokensAfter } =

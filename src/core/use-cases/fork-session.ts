@@ -1,6 +1,6 @@
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { ForkOrigin, SessionState } from '../domain/session/state.ts';
-import type { Message, MessageMeta } from '../domain/transcript/message.ts';
+import type { MessageMeta } from '../domain/transcript/message.ts';
 import { forkedTranscript, transcriptAfter } from '../domain/transcript/replay.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Digest } from '../ports/digest.ts';
@@ -23,7 +23,7 @@ interface ForkSessionInput {
 
 /**
  * Makes a session from what another one's transcript was when it held a message. The other one is only read: it may run,
- * and whatever becomes of it later doesn't touch the fork.
+ * and whatever becomes of it later doesn't touch the fork. Where it is deleted first, there is nothing to be taken over.
  */
 export type ForkSession = (input: ForkSessionInput) => Promise<Sent<SessionCreated>>;
 
@@ -53,16 +53,12 @@ export function makeForkSession(deps: {
     if (origin === null || origin.deletedAt !== null) return noSuch('session');
     const kept = await keptMessages(sessionId, messageId);
     if (kept === null) return noSuch('message');
-    const messages = await queries.messages({ sessionId, ids: kept.map(({ id }) => id) });
-    // It was deleted between the two reads: then there is nothing left to be taken over.
-    if (messages.length < kept.length) return noSuch('session');
-
     const forkedFrom = { sessionId, messageId: kept.at(-1)?.originId ?? null };
     const profile = profileOf(origin, { principalId, requestId, requestDigest, forkedFrom, title: input.title });
     const sent = await sessions.send(forkId, {
       kind: 'create',
       profile: { ...profile, startedAt: clock.now() },
-      messages: inOrderOf(kept, messages),
+      messages: kept,
     });
     if (sent.kind === 'done') return { kind: 'done', reply: { sessionId: forkId, created: true } };
     const winner = sent.kind === 'refused' ? await ledger.findCreated({ principalId, requestId }) : null;
@@ -106,11 +102,6 @@ function profileOf(
   },
 ): SessionState['profile'] {
   return { ...profile, ...own, title: own.title ?? profile.title };
-}
-
-function inOrderOf(kept: readonly MessageMeta[], messages: readonly Message[]): readonly Message[] {
-  const byId = new Map(messages.map((message) => [message.id, message]));
-  return kept.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 function noSuch(what: 'session' | 'message'): Sent<never> {

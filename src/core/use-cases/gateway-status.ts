@@ -1,6 +1,7 @@
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolServerHealth } from '../ports/tool-host.ts';
-import type { AdmissionWithPayload, OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
+import type { Admission } from '../domain/admission/admission.ts';
+import type { OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
 
@@ -33,7 +34,7 @@ export interface GatewayStatus {
   /** Sessions that don't compress by themselves for a while. */
   readonly breakers: readonly OpenBreaker[];
   /** The oldest admissions that wait for somebody's decision. */
-  readonly unknown: readonly AdmissionWithPayload[];
+  readonly unknown: readonly Admission[];
 }
 
 export type ReadGatewayStatus = () => Promise<GatewayStatus>;

@@ -18,6 +18,8 @@ import { ApprovalDesk } from './approval-desk.ts';
 import { CompressionDesk } from './compress-by-hand.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
+import { makeReportContext } from './context-report.ts';
+import type { ReportContext } from './context-report.ts';
 import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
 import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
@@ -30,7 +32,7 @@ import { recover } from './recovery.ts';
 import type { RecoveryReport } from './recovery.ts';
 import type { ReadSnapshot } from './resume-session.ts';
 import { Scheduler } from './scheduler.ts';
-import type { FatalCause } from './session-actor.ts';
+import type { FatalCause } from './fatal-cause.ts';
 import { TitleDesk } from './title-desk.ts';
 import type { TitleDependencies } from './title-desk.ts';
 import { SessionRegistry } from './session-registry.ts';
@@ -76,6 +78,7 @@ export interface GatewayDependencies
 
 export interface Gateway {
   readonly sessions: Sessions;
+  readonly reportContext: ReportContext;
   readonly readSnapshot: ReadSnapshot;
   /** Compressions by hand. */
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
@@ -116,6 +119,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   sessions.onCommit(transcripts.observe);
   const catalog = makeLearningCatalog(deps);
   sessions.onCommit(catalog.observe);
+  const reportContext = makeReportContext({ ...deps, catalog });
   const learnWindow = makeLearnWindow({ sessions, catalog });
   const compressor = { ...deps, sessions, transcripts, catalog, learnWindow, onProgress: publishProgress };
   const compress = makeCompressor(compressor);
@@ -151,7 +155,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   return {
     sessions,
     byHand,
-    readSnapshot: makeReadSnapshot({ ...deps, catalog, sessions, partialOf: (id) => runner.partialOf(id) }),
+    reportContext,
+    readSnapshot: makeReadSnapshot({ ...deps, sessions, reportContext, partialOf: (id) => runner.partialOf(id) }),
     status,
     phase: () => phase,
     start,

@@ -1,99 +1,105 @@
-import { contextSize } from '../domain/compression/context-size.ts';
-import type { ContextReport } from '../domain/compression/context-size.ts';
-import { windowOfModel } from '../domain/compression/trigger.ts';
-import type { CompressionPolicy } from '../domain/compression/trigger.ts';
-import { invariant } from '../domain/invariant.ts';
-import { addressOf, startedAdmission } from '../domain/session/state.ts';
+import { evolve } from '../domain/session/evolve.ts';
+import type { SessionEvent } from '../domain/session/events.ts';
+import { startedAdmission } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import type { ModelCatalog } from '../ports/model-catalog.ts';
-import type { AdmissionWithPayload, SessionQueries, StoredApproval } from '../ports/session-queries.ts';
-import type { Partial, ReadSnapshot } from './resume-session.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventHub } from '../ports/event-hub.ts';
+import { StorageError } from '../ports/ledger.ts';
+import type { SessionQueries, SnapshotPage } from '../ports/session-queries.ts';
+import type { ReportContext } from './context-report.ts';
+import type { Partial, PendingPrompt, ReadSnapshot } from './resume-session.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface ReadSnapshotDependencies {
   readonly sessions: Sessions;
-  readonly queries: SessionQueries;
-  readonly catalog: ModelCatalog;
-  readonly policy: CompressionPolicy;
-  readonly maxOutputTokens: number | null;
+  readonly queries: Pick<SessionQueries, 'snapshot'>;
+  readonly hub: EventHub;
+  readonly clock: Clock;
+  readonly reportContext: ReportContext;
   readonly partialOf: (sessionId: string) => Partial | null;
 }
 
-/** How often a snapshot is read again when the session moves on meanwhile. */
-const maxTries = 100;
+/** How long a commit that was read may take until this process hears of it, in milliseconds. */
+const maxTellingMs = 5_000;
 
+/**
+ * The store is read once, and says after which event that was. The state of that event follows from the one before the
+ * read and from what is committed meanwhile, so that a session which never rests has its snapshot like any other.
+ */
 export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
   return async ({ sessionId, messageLimit, before }) => {
-    for (let attempt = 1; ; attempt += 1) {
-      const state = await deps.sessions.state(sessionId);
-      if (state === null || state.deletedAt !== null) return null;
-      const page = await deps.queries.messagesBefore({
-        transcriptId: state.lineage.tipId,
-        before: before ?? nextId(state),
-        limit: messageLimit,
-      });
-      const pending = await readPending(deps.queries, state);
-      const approvals = await readApprovals(deps.queries, state);
-      // The store was at the state's own sequence number when all this was read: everything is of one instant.
-      const now = await deps.queries.findSession(sessionId);
-      if (now?.lastSeq !== state.seq && attempt < maxTries) continue;
-      invariant(now?.lastSeq === state.seq, 'a session holds still for a snapshot in the end');
+    const commits = new Commits(deps.hub, sessionId);
+    try {
+      const first = await deps.sessions.state(sessionId);
+      if (first === null || first.deletedAt !== null) return null;
+      const page = await deps.queries.snapshot({ sessionId, before, limit: messageLimit });
+      if (page === null) return null;
+      await commits.reach(first.seq, page.lastSeq, deps.clock);
+      const state = commits.stateAt(page.lastSeq, first);
       const partial = deps.partialOf(sessionId);
       return {
         state,
         messages: page.messages,
-        moreMessages: page.more,
-        pending,
-        approvals,
-        partial: belongsTo(state, partial) ? partial : null,
-        context: contextReport(deps, state),
+        moreMessages: page.moreMessages,
+        pending: pendingOf(state, page),
+        approvals: page.approvals,
+        partial: commits.newestSeq <= state.seq && belongsTo(state, partial) ? partial : null,
+        context: deps.reportContext(state),
       };
+    } finally {
+      commits.stop();
     }
   };
 }
 
-/** The open admissions of the state, with their payloads; the state has the last word on their status. */
-async function readPending(queries: SessionQueries, state: SessionState): Promise<readonly AdmissionWithPayload[]> {
-  if (state.open.length === 0) return [];
-  const { admissions } = await queries.listAdmissions({
-    sessionId: state.sessionId,
-    include: 'open',
-    limit: state.open.length + 1,
-    after: null,
-  });
-  const payloads = new Map(admissions.map(({ admission, payload }) => [admission.admissionId, payload]));
-  return state.open.flatMap((admission) => {
-    const payload = payloads.get(admission.admissionId);
-    return payload === undefined ? [] : [{ admission, payload }];
-  });
+/** What is committed in a session, from now on. */
+class Commits {
+  readonly stop: () => void;
+  readonly #events: SessionEvent[] = [];
+  #heard: () => void = () => undefined;
+
+  constructor(hub: EventHub, sessionId: string) {
+    this.stop = hub.listen(sessionId, {
+      durable: (events) => {
+        this.#events.push(...events);
+        this.#heard();
+      },
+      live: () => undefined,
+    });
+  }
+
+  get newestSeq(): number {
+    return this.#events.at(-1)?.seq ?? 0;
+  }
+
+  /** Waits until this process has heard of an event that is stored: it may be told a moment later. */
+  async reach(known: number, seq: number, clock: Clock): Promise<void> {
+    if (Math.max(known, this.newestSeq) >= seq) return;
+    const over = new AbortController();
+    const told = new Promise<void>((resolve) => {
+      this.#heard = () => {
+        if (this.newestSeq >= seq) resolve();
+      };
+    });
+    await Promise.race([told, clock.sleep(maxTellingMs, over.signal)]);
+    over.abort();
+  }
+
+  /** Throws a `StorageError` of kind `busy` where somebody else has written what this process doesn't know. */
+  stateAt(seq: number, first: SessionState): SessionState {
+    const since = this.#events.filter((event) => event.seq > first.seq && event.seq <= seq);
+    if (first.seq + since.length !== seq) throw new StorageError('busy', 'The session was changed by somebody else');
+    return since.reduce<SessionState>(evolve, first);
+  }
 }
 
-/** The open requests for approval of the state, with the arguments of their calls. */
-async function readApprovals(queries: SessionQueries, state: SessionState): Promise<readonly StoredApproval[]> {
-  if (state.approvals.length === 0) return [];
-  return queries.openApprovals({ of: { sessionId: state.sessionId }, limit: state.approvals.length });
+/** The open admissions of the state, in queue order, with what was read of their texts. */
+function pendingOf(state: SessionState, page: SnapshotPage): readonly PendingPrompt[] {
+  const texts = new Map(page.pending.map(({ admissionId, text }) => [admissionId, text]));
+  return state.open.map((admission) => ({ admission, text: texts.get(admission.admissionId) ?? null }));
 }
 
 /** Only what the turn that runs in this state says belongs to it. */
 function belongsTo(state: SessionState, partial: Partial | null): boolean {
   return startedAdmission(state)?.executionGeneration === partial?.executionGeneration;
-}
-
-function contextReport(
-  deps: Pick<ReadSnapshotDependencies, 'catalog' | 'policy' | 'maxOutputTokens'>,
-  state: SessionState,
-): ContextReport {
-  const { systemPromptTokens } = state.profile;
-  const limits = deps.catalog.limits(addressOf(state.profile));
-  return {
-    ...contextSize(state, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
-    ...windowOfModel(deps.policy, limits, deps.maxOutputTokens),
-    windowSource: limits.source,
-    compressionEnabled: deps.policy.enabled,
-    breaker: state.lineage.breaker,
-  };
-}
-
-function nextId(state: SessionState): number {
-  return (state.messages.at(-1)?.id ?? 0) + 1;
 }

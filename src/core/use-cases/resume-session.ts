@@ -1,6 +1,7 @@
+import type { Admission } from '../domain/admission/admission.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import type { SessionState } from '../domain/session/state.ts';
-import type { AdmissionWithPayload, StoredApproval } from '../ports/session-queries.ts';
+import type { StoredApproval } from '../ports/session-queries.ts';
 import type { ContextReport } from '../domain/compression/context-size.ts';
 
 /** What a running turn has said so far of a step that is not stored yet. */
@@ -12,14 +13,20 @@ export interface Partial {
   readonly text: string;
 }
 
+export interface PendingPrompt {
+  readonly admission: Admission;
+  /** The beginning of what the prompt says. Null: the texts of those before it are enough for one snapshot. */
+  readonly text: string | null;
+}
+
 /** A session as it was at one instant: everything is of the state whose `seq` it carries. */
 export interface SessionSnapshot {
   readonly state: SessionState;
   /** The newest page of the tip. */
   readonly messages: readonly Message[];
   readonly moreMessages: boolean;
-  /** Every open admission with its payload, in queue order. */
-  readonly pending: readonly AdmissionWithPayload[];
+  /** Every open admission, in queue order. */
+  readonly pending: readonly PendingPrompt[];
   /** The open requests for approval, oldest first. */
   readonly approvals: readonly StoredApproval[];
   readonly partial: Partial | null;

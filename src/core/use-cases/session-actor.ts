@@ -8,6 +8,7 @@
  * I3: commands are decided in the order in which they came, also when a round must be decided again.
  * I4: when the storage is full or busy, clients are refused and the work of turns is tried again (DESIGN section 5).
  * I5: when it is unknown whether an append took effect, nothing more is decided: the process must stop.
+ * I6: a round is bounded by its content too, and what can't be stored in one piece is refused alone.
  */
 import type { Admission } from '../domain/admission/admission.ts';
 import { findOpen, hasKey } from '../domain/admission/find.ts';
@@ -23,10 +24,22 @@ import type { Clock } from '../ports/clock.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { AppendResult, Ledger } from '../ports/ledger.ts';
 import { StorageError } from '../ports/ledger.ts';
+import type { FatalCause } from './fatal-cause.ts';
 import type { Numbering } from './numbering.ts';
 import type { CommitListener, Sent } from './sessions.ts';
-import { giveUp, isPersistent, keyOf, sentOf, tell, tellOfKey, unavailable, withEnded } from './waiting-command.ts';
-import type { Waiting } from './waiting-command.ts';
+import { roundLength } from './round-length.ts';
+import {
+  giveUp,
+  isPersistent,
+  keyOf,
+  refuse,
+  sentOf,
+  tell,
+  tellOfKey,
+  unavailable,
+  withEnded,
+} from './waiting-command.ts';
+import type { DecidedRound, Waiting } from './waiting-command.ts';
 
 export interface ActorDependencies {
   readonly ledger: Ledger;
@@ -41,13 +54,6 @@ export interface ActorDependencies {
   readonly onFatal: (cause: FatalCause) => void;
 }
 
-export type FatalCause =
-  | { readonly kind: 'storage'; readonly error: StorageError }
-  | { readonly kind: 'superseded'; readonly epoch: number }
-  | { readonly kind: 'bug'; readonly error: unknown };
-
-/** The most commands that are decided together. */
-const maxBatch = 256;
 /** How often a round is decided anew because of other writers before that counts as a bug. */
 const maxRounds = 1000;
 
@@ -60,6 +66,8 @@ export class SessionActor {
   #working: Promise<void> = Promise.resolve();
   #halted = false;
   #attempt = 0;
+  /** So many of the commands that wait were too large together. */
+  #alone = 0;
 
   constructor(sessionId: string, deps: ActorDependencies) {
     this.#sessionId = sessionId;
@@ -118,7 +126,9 @@ export class SessionActor {
     // One microtask, so that commands sent in the same turn of the event loop share an append.
     await Promise.resolve();
     while (this.#mailbox.length > 0 && !this.#halted) {
-      const batch = this.#mailbox.splice(0, maxBatch);
+      const length = this.#alone > 0 ? 1 : roundLength(this.#mailbox);
+      this.#alone = Math.max(0, this.#alone - 1);
+      const batch = this.#mailbox.splice(0, length);
       try {
         await this.#load();
         await this.#process(batch);
@@ -189,11 +199,12 @@ export class SessionActor {
       case 'duplicate':
         for (const admission of result.admissions) tell(batch, admission, (key) => hasKey(admission, key));
         return 'again';
-      case 'request_taken': {
-        const { sessionId } = result.created;
-        for (const { answer } of batch) answer({ kind: 'refused', refusal: { reason: 'request_conflict', sessionId } });
+      case 'request_taken':
+        refuse(batch, { reason: 'request_conflict', sessionId: result.created.sessionId });
         return 'answered';
-      }
+      case 'content_gone':
+        refuse(batch, { reason: 'not_found', what: 'session' });
+        return 'answered';
       case 'stale_epoch':
         this.#fail({ kind: 'superseded', epoch: result.epoch }, batch);
         return 'answered';
@@ -253,6 +264,7 @@ export class SessionActor {
       this.#fail({ kind: 'storage', error }, batch);
       return;
     }
+    if (error.kind === 'too_large') return this.#tooLarge(batch);
     const persistent = batch.filter(({ command }) => isPersistent[command.kind]);
     for (const waiting of batch) {
       if (!isPersistent[waiting.command.kind]) waiting.answer(await this.#answerWithoutAppend(waiting));
@@ -263,6 +275,14 @@ export class SessionActor {
     this.#mailbox.unshift(...persistent);
     this.#attempt += 1;
     await this.#deps.clock.sleep(Math.min(50 * 2 ** this.#attempt, 2000));
+  }
+
+  /** Whose command it is shows when each is decided alone. A turn's is refused as well: a later try is no better. */
+  #tooLarge(batch: readonly Waiting[]): void {
+    if (batch.length === 1) return refuse(batch, { reason: 'too_large' });
+    if (this.#halted) return giveUp(batch);
+    this.#mailbox.unshift(...batch);
+    this.#alone = batch.length;
   }
 
   /** What needs no append is answered all the same, on what is stored: a known id has its receipt in every state (P2). */
@@ -285,11 +305,4 @@ export class SessionActor {
     this.halt();
     this.#deps.onFatal(cause);
   }
-}
-
-interface DecidedRound {
-  readonly kind: 'decided';
-  readonly decisions: readonly Decision<unknown>[];
-  readonly events: readonly SessionEvent[];
-  readonly state: SessionState | null;
 }

@@ -24,7 +24,7 @@ interface TitleSettings {
 
 export interface TitleDependencies {
   readonly sessions: Sessions;
-  readonly queries: Pick<SessionQueries, 'messagesBefore'>;
+  readonly queries: Pick<SessionQueries, 'messages'>;
   readonly provider: ModelProvider;
   readonly failpoints: Failpoints;
   readonly clock: Clock;
@@ -42,8 +42,6 @@ const deadlineMs = 30_000;
 const maxOutputTokens = 500;
 /** The most that is read of an answer, whatever the model was asked for. */
 const maxReadCharacters = 8_000;
-/** How many of a turn's messages are looked at. */
-const maxMessages = 50;
 const maxAtOnce = 2;
 const maxWaiting = 100;
 /** How many sessions are remembered as asked about. */
@@ -51,8 +49,8 @@ const maxRemembered = 100_000;
 
 interface Job {
   readonly sessionId: string;
-  readonly transcriptId: string;
-  readonly admissionId: string | null;
+  /** The turn's prompt and its last answer. */
+  readonly messages: readonly number[];
   readonly target: ModelTarget;
 }
 
@@ -76,8 +74,7 @@ export class TitleDesk {
     const { provider, model, baseUrl } = titles.target ?? state.profile;
     this.#waiting.push({
       sessionId,
-      transcriptId: state.lineage.tipId,
-      admissionId: answered.admissionId,
+      messages: exchangeOf(state, answered.admissionId),
       target: { provider, model, baseUrl },
     });
     this.#next();
@@ -138,12 +135,8 @@ export class TitleDesk {
 
   async #ask(job: Job): Promise<{ readonly title: string | null; readonly reason: string }> {
     const { queries, sessions, mask } = this.#deps;
-    const { sessionId, transcriptId, admissionId, target } = job;
-    const page = await queries.messagesBefore({ transcriptId, before: null, limit: maxMessages });
-    const prompt = titlePrompt(
-      page.messages.filter((message) => message.admissionId === admissionId),
-      mask,
-    );
+    const { sessionId, messages: ids, target } = job;
+    const prompt = titlePrompt(await queries.messages({ sessionId, ids }), mask);
     if (prompt === null) return { title: null, reason: 'no_prompt' };
     // It may have waited for its turn: whoever gave a title or deleted the session meanwhile saves the request.
     const state = await sessions.state(sessionId);
@@ -199,6 +192,12 @@ export class TitleDesk {
 
 function isAnswer(event: SessionEvent): boolean {
   return event.type === 'turn.settled' && event.outcome === 'completed';
+}
+
+function exchangeOf({ messages }: SessionState, admissionId: string | null): readonly number[] {
+  const own = messages.filter((message) => message.admissionId === admissionId);
+  const exchange = [own.find(({ kind }) => kind === 'prompt'), own.findLast(({ kind }) => kind === 'answer')];
+  return exchange.flatMap((message) => message?.id ?? []);
 }
 
 function isUntitled({ profile, deletedAt }: SessionState): boolean {

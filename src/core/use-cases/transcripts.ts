@@ -1,5 +1,6 @@
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { charactersOf } from '../domain/transcript/content-page.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import { StorageError } from '../ports/ledger.ts';
 import type { Ledger } from '../ports/ledger.ts';
@@ -8,7 +9,8 @@ import type { Ledger } from '../ports/ledger.ts';
 export interface Transcripts {
   /**
    * The active messages of the state's tip, in order, with their content. Throws `StorageError` where the storage
-   * doesn't hold all of them: it is damaged, or somebody has compressed the transcript since the state was read.
+   * doesn't hold all of them: it is damaged, or somebody has compressed the transcript since the state was read. That
+   * also holds where it changes between two pages: the state says which messages there are, and no page does.
    */
   read(state: SessionState): Promise<readonly Message[]>;
   /** Keeps what a commit has added to a transcript that is in use. */
@@ -53,10 +55,7 @@ export function makeTranscripts(deps: {
     }
     // A copy: another read may change what is cached while this one waits.
     const known = new Map(current?.messages);
-    if (missing >= 0) {
-      const afterId = state.messages[missing - 1]?.id ?? 0;
-      for (const message of await deps.ledger.readTranscript(lineage.tipId, afterId)) known.set(message.id, message);
-    }
+    if (missing >= 0) await readInto(known, state, state.messages[missing - 1]?.id ?? 0);
     const messages = contentOf(state, known);
     keep(sessionId, {
       tipId: lineage.tipId,
@@ -64,6 +63,20 @@ export function makeTranscripts(deps: {
       characters: messages.reduce((sum, message) => sum + charactersOf(message), 0),
     });
     return messages;
+  }
+
+  /** Page by page, until the last message of the state or the end of what is stored. */
+  async function readInto(
+    known: Map<number, Message>,
+    { messages, lineage }: SessionState,
+    afterId: number,
+  ): Promise<void> {
+    const lastId = messages.at(-1)?.id ?? 0;
+    for (let id = afterId; id < lastId;) {
+      const page = await deps.ledger.readTranscript(lineage.tipId, id);
+      for (const message of page) known.set(message.id, message);
+      id = page.at(-1)?.id ?? lastId;
+    }
   }
 
   /** As the most recently used one; others go while it is too much altogether. */
@@ -97,11 +110,4 @@ function contentOf(state: SessionState, known: ReadonlyMap<number, Message>): re
 function notThere(id: number, { lineage }: SessionState): never {
   const place = `Message ${String(id)} of the transcript ${lineage.tipId}`;
   throw new StorageError('corrupt', `${place} is not there, or another owner has compressed it`);
-}
-
-function charactersOf(message: Message): number {
-  const parts =
-    message.parts?.reduce((sum, part) => sum + ('data' in part ? part.data.length : part.text.length), 0) ?? 0;
-  const calls = message.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-  return message.text.length + parts + calls;
 }

@@ -1,3 +1,4 @@
+import { failureOf } from '../domain/model/failure.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 
@@ -20,10 +21,15 @@ export function interrupted(answer: MessageDraft | null): Ending {
   return { outcome: 'interrupted', answer, failure: null };
 }
 
+/** What a step has brought can't be stored, so nothing of it is. */
+export const tooLarge = failureOf('internal', 'What the step brought is too large to be stored.');
+
 /** How a turn ends whose command was not accepted. */
 export function endingOf(
   sent: { readonly kind: 'refused'; readonly refusal: { readonly reason: string } } | { readonly kind: 'unavailable' },
   answer: MessageDraft | null,
 ): Ending | Over {
-  return sent.kind === 'refused' && sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
+  if (sent.kind !== 'refused') return null;
+  if (sent.refusal.reason === 'too_large') return broken(tooLarge);
+  return sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
 }

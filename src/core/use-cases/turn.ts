@@ -22,12 +22,12 @@ import { answerDraft } from './answer-draft.ts';
 import type { Said } from './answer-draft.ts';
 import type { CompressOutcome } from './compressor.ts';
 import type { StepOutcome } from './model-step.ts';
-import { readPrompt } from './read-prompt.ts';
+import { readPrompt, readSteers } from './read-prompt.ts';
 import { runToolStep } from './tool-step.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 import type { Outlook, TurnContext } from './turn-context.ts';
 import type { TurnDependencies, TurnProgress } from './turn-dependencies.ts';
-import { broken, endingOf, interrupted } from './turn-ending.ts';
+import { broken, endingOf, interrupted, tooLarge } from './turn-ending.ts';
 import type { Ending, Over } from './turn-ending.ts';
 import { requestTurnStep } from './turn-request.ts';
 
@@ -224,22 +224,22 @@ class Turn {
     return due ? ((await this.#preflight(0)) ?? 'next') : 'next';
   }
 
-  /** Puts what waits for this turn behind the results of its step. The last step is followed by none, so it takes none. */
+  /**
+   * Puts what waits for this turn behind the results of its step, in as many appends as its size asks for. The last step
+   * is followed by none, so it takes none.
+   */
   async #mergeSteers(): Promise<Ending | Over | 'next'> {
-    const waiting = this.#step < this.#deps.maxSteps ? waitingSteers(await this.#state()) : [];
-    const prompts = await Promise.all(waiting.map((steer) => readPrompt(this.#deps, steer)));
-    const { admissionId: turn } = this.#head;
-    // One whose stored text is not what was accepted stays behind, and ends with the turn.
-    const steers = waiting.flatMap(({ admissionId }, index) => {
-      const prompt = prompts[index];
-      if (prompt === undefined || 'reason' in prompt) return [];
-      return [{ admissionId, message: { ...prompt, kind: 'steer' as const, admissionId: turn } }];
-    });
-    if (steers.length === 0) return 'next';
+    let waiting = this.#step < this.#deps.maxSteps ? waitingSteers(await this.#state()) : [];
     const executionGeneration = this.#generation;
-    const command = { kind: 'merge_steers', executionGeneration, steers, step: this.#step } as const;
-    const sent = await this.#deps.sessions.send(this.#sessionId, command);
-    return sent.kind === 'done' ? 'next' : endingOf(sent, null);
+    while (waiting.length > 0) {
+      const { steers, rest } = await readSteers(this.#deps, waiting, this.#head.admissionId);
+      waiting = rest;
+      if (steers.length === 0) continue;
+      const command = { kind: 'merge_steers', executionGeneration, steers, step: this.#step } as const;
+      const sent = await this.#deps.sessions.send(this.#sessionId, command);
+      if (sent.kind !== 'done') return endingOf(sent, null);
+    }
+    return 'next';
   }
 
   #draftOf(said: Said): Promise<MessageDraft> {
@@ -249,7 +249,7 @@ class Turn {
 
   async #settle(ending: Ending): Promise<void> {
     this.#progress.activity('settling', this.#step);
-    await this.#deps.sessions.send(this.#sessionId, {
+    const sent = await this.#deps.sessions.send(this.#sessionId, {
       kind: 'settle',
       executionGeneration: this.#generation,
       step: this.#step,
@@ -258,6 +258,8 @@ class Turn {
       contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
       ...ending,
     });
+    const isTooLarge = sent.kind === 'refused' && sent.refusal.reason === 'too_large';
+    if (isTooLarge && ending.answer !== null) await this.#settle(broken(tooLarge)); // without it
   }
 
   #compress(

@@ -2,6 +2,9 @@ import type { Admission } from '../domain/admission/admission.ts';
 import { hasKey } from '../domain/admission/find.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { AdmissionKey, CommandKind, SessionCommand } from '../domain/session/commands.ts';
+import type { SessionEvent } from '../domain/session/events.ts';
+import type { Refusal } from '../domain/session/refusal.ts';
+import type { SessionState } from '../domain/session/state.ts';
 import type { Decision } from '../domain/session/decide.ts';
 import type { Sent } from './sessions.ts';
 
@@ -9,6 +12,14 @@ import type { Sent } from './sessions.ts';
 export interface Waiting {
   command: SessionCommand;
   readonly answer: (sent: Sent<unknown>) => void;
+}
+
+/** Commands that were decided together, with the state to which their events lead. */
+export interface DecidedRound {
+  readonly kind: 'decided';
+  readonly decisions: readonly Decision<unknown>[];
+  readonly events: readonly SessionEvent[];
+  readonly state: SessionState | null;
 }
 
 /** Whose work is tried again while the storage is full or busy: that of turns, never that of clients. */
@@ -45,6 +56,10 @@ export const isPersistent: Readonly<Record<CommandKind, boolean>> = {
 /** Nothing more is decided: whoever waits can't know what became of it. */
 export function giveUp(waiting: readonly Waiting[]): void {
   for (const { answer } of waiting) answer(unavailable(true));
+}
+
+export function refuse(waiting: readonly Waiting[], refusal: Refusal): void {
+  for (const { answer } of waiting) answer({ kind: 'refused', refusal });
 }
 
 export function unavailable(outcomeUnknown: boolean): Sent<never> {

@@ -26,6 +26,7 @@ export function describeApprovals(makeHarness: MakeLedgerHarness): void {
           ...approval,
           sessionId: 'session-1',
           arguments: `{"of":"${approval.callId}"}`,
+          argumentsLeftOut: false,
           resolution: null,
         })),
       );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aMessage, anAnswer, aPayload, aProfile, aToolCall } from '../../support/builders.ts';
+import { anAnswer, aPayload, aProfile, aToolCall } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
 import { failureOf } from '../../../src/core/domain/model/failure.ts';
@@ -48,8 +48,9 @@ export function describeLife(makeHarness: MakeLedgerHarness): void {
       expect(session.state).toMatchObject({ revision: 3, archived: true, pinned: true, usageAnchor: null });
       expect((await harness.reopen()).ledger).toBeDefined();
       expect(await harness.ledger.load('session-1')).toEqual(session.state);
+      const { systemPrompt, ...shown } = session.state.profile;
       expect(await harness.queries.findSession('session-1')).toMatchObject({
-        profile: { ...session.state.profile, title: null, ...model },
+        profile: { ...shown, title: null, ...model },
         archived: true,
         pinned: true,
       });
@@ -126,7 +127,37 @@ export function describeLife(makeHarness: MakeLedgerHarness): void {
       expect(Math.min(...copies.map(({ id }) => id))).toBeGreaterThan(messages.at(-1)?.id ?? 0);
       await fork.turn('b');
       expect(await harness.ledger.load('session-2')).toEqual(fork.state);
+      const { events } = await harness.queries.events({ sessionId: 'session-2', afterSeq: 0, limit: 100 });
+      expect(events.flatMap((event) => (event.type === 'message.appended' ? event.message : [])).slice(0, 2)).toEqual(
+        copies,
+      );
       expect((await harness.queries.findSession('session-2'))?.profile.forkedFrom).toEqual(forkedFrom);
+    });
+
+    test('keeps what its messages said when the session that they come from is deleted', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      const origin = await owner.create('session-1');
+      await origin.turn('a', { answer: 'the answer' });
+      await owner.create('session-2', {}, origin.state.messages);
+
+      await origin.run({ kind: 'delete', by: 'local' });
+
+      const copies = await harness.ledger.readTranscript('session-2', 0);
+      expect(copies.map(({ text }) => text)).toEqual(['prompt of a', 'the answer']);
+    });
+
+    test('of messages that are gone is refused, and nothing of it is stored', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      const origin = await owner.create('session-1');
+      await origin.turn('a');
+      const request = await owner
+        .unmade('session-2')
+        .request({ kind: 'create', profile: aProfile({ requestId: 'fork' }), messages: origin.state.messages });
+      await origin.run({ kind: 'delete', by: 'local' });
+
+      expect(await harness.ledger.append(request)).toEqual({ kind: 'content_gone' });
+      expect(await harness.ledger.load('session-2')).toBeNull();
+      expect(await harness.ledger.findCreated({ principalId: 'local', requestId: 'fork' })).toBeNull();
     });
   });
 
@@ -169,7 +200,8 @@ export function describeLife(makeHarness: MakeLedgerHarness): void {
       const owner = await TestOwner.takingOver(harness.ledger);
       const session = await aFullSession(owner);
       await aFullSession(owner, 'session-2');
-      await owner.create('fork', { forkedFrom: { sessionId: 'session-1', messageId: 1 } }, [aMessage()]);
+      const taken = session.state.messages;
+      await owner.create('fork', { forkedFrom: { sessionId: 'session-1', messageId: 1 } }, taken);
       const others = ['session-2', 'fork'];
       const readOthers = async (): Promise<unknown> => await everythingOf(harness, others);
       const before = (await readOthers()) as { sessions: unknown };

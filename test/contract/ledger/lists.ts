@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Admission } from '../../../src/core/domain/admission/admission.ts';
-import type { AdmissionWithPayload, SessionQueries, SessionSummary } from '../../../src/core/ports/session-queries.ts';
+import type { SessionProfile } from '../../../src/core/domain/session/state.ts';
+import type { AdmissionWithText, SessionQueries, SessionSummary } from '../../../src/core/ports/session-queries.ts';
 import { anAdmission, anEvent, aPayload } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import { allPages } from './all-pages.ts';
@@ -30,7 +31,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
       expect(row).toEqual({
         sessionId: 'session-1',
         tipId: 'child-1',
-        profile: session.state.profile,
+        profile: withoutSystemPrompt(session.state.profile),
         revision: session.state.revision,
         archived: false,
         pinned: false,
@@ -86,7 +87,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
   describe('the list of admissions', () => {
     const harness = useHarness(makeHarness);
 
-    test.each([1, 2, 3, 5, 6])('is read in pages of %i, in queue order, with payloads', async (limit) => {
+    test.each([1, 2, 3, 5, 6])('is read in pages of %i, in queue order, with their texts', async (limit) => {
       const owner = await TestOwner.takingOver(harness.ledger);
       const session = await owner.create('session-1');
       for (const n of numbers) await session.submit(`input-${n}`, { payload: aPayload({ text: `text ${n}` }) });
@@ -95,9 +96,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
       const admissions = await allAdmissions(harness.queries, 'open', limit);
 
       expect(admissions.map(({ admission }) => admission)).toEqual(session.state.open);
-      expect(admissions.map(({ payload }) => payload)).toEqual(
-        numbers.map((n) => ({ text: `text ${n}`, parts: null })),
-      );
+      expect(admissions.map(({ text }) => text)).toEqual(numbers.map((n) => `text ${n}`));
     });
 
     test('has the settled ones only where all are asked for', async () => {
@@ -177,7 +176,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
   describe('the unknown admissions', () => {
     const harness = useHarness(makeHarness);
 
-    test('come oldest first, with their payloads, as many as are asked for', async () => {
+    test('come oldest first, as many as are asked for', async () => {
       const owner = await TestOwner.takingOver(harness.ledger);
       for (const sessionId of ['b', 'c', 'a']) {
         const session = await owner.create(sessionId);
@@ -190,9 +189,8 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
 
       const all = await harness.queries.unknownAdmissions(10);
 
-      expect(all.map(inputIdOf)).toEqual(['of b', 'of c', 'of a']);
-      expect(all.map(({ payload }) => payload?.text)).toEqual(['text of b', 'text of c', 'text of a']);
-      expect(all[0]?.admission).toEqual((await harness.ledger.load('b'))?.open[0]);
+      expect(all.map(({ inputId }) => inputId)).toEqual(['of b', 'of c', 'of a']);
+      expect(all[0]).toEqual((await harness.ledger.load('b'))?.open[0]);
       expect(await harness.queries.unknownAdmissions(2)).toEqual(all.slice(0, 2));
     });
 
@@ -221,11 +219,15 @@ function allAdmissions(
   queries: SessionQueries,
   include: 'open' | 'all',
   limit: number,
-): Promise<readonly AdmissionWithPayload[]> {
+): Promise<readonly AdmissionWithText[]> {
   return allPages(limit, async (after: number | null) => {
     const page = await queries.listAdmissions({ sessionId: 'session-1', include, limit, after });
     return { rows: page.admissions, next: page.next };
   });
+}
+
+function withoutSystemPrompt({ systemPrompt, ...shown }: SessionProfile): SessionSummary['profile'] {
+  return shown;
 }
 
 function inputIdOf({ admission }: { readonly admission: Admission }): string {

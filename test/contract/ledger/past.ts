@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SessionEvent } from '../../../src/core/domain/session/events.ts';
 import type { Message } from '../../../src/core/domain/transcript/message.ts';
 import type { SessionQueries } from '../../../src/core/ports/session-queries.ts';
-import { anAnswer } from '../../support/builders.ts';
+import { anAnswer, aToolCall } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import { allPages } from './all-pages.ts';
 import { useHarness } from './harness.ts';
@@ -10,52 +10,75 @@ import type { MakeLedgerHarness } from './harness.ts';
 
 /** What `SessionQueries` says about the past of one session: its messages and its events, page by page. */
 export function describePast(makeHarness: MakeLedgerHarness): void {
-  describe('the messages of a transcript', () => {
+  describe('a snapshot', () => {
     const harness = useHarness(makeHarness);
 
-    test.each([1, 2, 5, 6, 7])('are read backwards in pages of %i, each once, with their content', async (limit) => {
+    test.each([1, 2, 5, 6, 7])(
+      'has the messages backwards in pages of %i, each once, with their content',
+      async (limit) => {
+        const owner = await TestOwner.takingOver(harness.ledger);
+        const session = await owner.create('session-1');
+        for (const n of [1, 2, 3]) await session.turn(`input-${n}`);
+
+        const messages = await allMessages(harness.queries, limit);
+
+        expect(messages).toEqual(await harness.ledger.readTranscript('session-1', 0));
+        expect(messages).toHaveLength(6);
+      },
+    );
+
+    test('is of the newest event, with the texts of what is open and what waits for an approval', async () => {
       const owner = await TestOwner.takingOver(harness.ledger);
       const session = await owner.create('session-1');
-      for (const n of [1, 2, 3]) await session.turn(`input-${n}`);
+      await session.turn('settled');
+      await session.submit('running');
+      await session.start();
+      await session.submit('waiting');
+      await session.askFor(anAnswer({ toolCalls: [aToolCall({ id: 'call', arguments: '{"a":1}' })] }));
+      await (await owner.create('session-2')).submit('of another session');
 
-      const messages = await allMessages(harness.queries, 'session-1', limit);
+      const page = await harness.queries.snapshot({ sessionId: 'session-1', before: null, limit: 10 });
 
-      expect(messages).toEqual(await harness.ledger.readTranscript('session-1', 0));
-      expect(messages).toHaveLength(6);
+      expect(page?.lastSeq).toBe(session.state.seq);
+      expect(page?.pending).toEqual(
+        session.state.open.map(({ admissionId, inputId }) => ({ admissionId, text: `prompt of ${inputId}` })),
+      );
+      expect(page?.approvals).toEqual(
+        await harness.queries.openApprovals({ of: { sessionId: 'session-1' }, limit: 10 }),
+      );
+      expect(page?.approvals.map((approval) => approval.arguments)).toEqual(['{"a":1}']);
     });
 
-    test('are those of one transcript: a closed parent stays readable beside its child', async () => {
+    test('follows the tip, and has its active messages only', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      for (const childTranscript of ['child-1', null]) {
+        const session = await owner.create(`session of ${childTranscript ?? 'itself'}`);
+        await session.turn('a');
+        await session.submit('b');
+        await session.start();
+        await session.startCompression(`compression of ${session.sessionId}`);
+        await session.rotate({ head: 0, tail: 1, childTranscript });
+
+        const page = await harness.queries.snapshot({ sessionId: session.sessionId, before: null, limit: 2 });
+
+        expect(page?.messages.map(({ kind }) => kind)).toEqual(['summary', 'prompt']);
+        expect(page?.moreMessages).toBe(false);
+      }
+    });
+
+    test('of a session that nobody knows, of a child and of a deleted session is none', async () => {
       const owner = await TestOwner.takingOver(harness.ledger);
       const session = await owner.create('session-1');
-      await session.turn('a');
-      await session.submit('b');
+      await session.submit('a');
       await session.start();
-      const parent = await allMessages(harness.queries, 'session-1', 10);
       await session.startCompression('compression-1');
       await session.rotate({ head: 0, tail: 1, childTranscript: 'child-1' });
+      await session.settle();
+      await session.run({ kind: 'delete', by: 'local' });
 
-      expect(await allMessages(harness.queries, 'session-1', 10)).toEqual(parent);
-      expect((await allMessages(harness.queries, 'child-1', 1)).map(({ kind }) => kind)).toEqual(['summary', 'prompt']);
-    });
-
-    test('are only the active ones', async () => {
-      const owner = await TestOwner.takingOver(harness.ledger);
-      const session = await owner.create('session-1');
-      await session.turn('a');
-      await session.submit('b');
-      await session.start();
-      await session.startCompression('compression-1');
-      await session.rotate({ head: 0, tail: 1, childTranscript: null });
-
-      const page = await harness.queries.messagesBefore({ transcriptId: 'session-1', before: null, limit: 2 });
-
-      expect(page.messages.map(({ kind }) => kind)).toEqual(['summary', 'prompt']);
-      expect(page.more).toBe(false);
-    });
-
-    test('of a transcript that nobody knows are none', async () => {
-      const page = { transcriptId: 'nobody', before: null, limit: 10 };
-      expect(await harness.queries.messagesBefore(page)).toEqual({ messages: [], more: false });
+      for (const sessionId of ['nobody', 'child-1', 'session-1']) {
+        expect(await harness.queries.snapshot({ sessionId, before: null, limit: 10 })).toBeNull();
+      }
     });
   });
 
@@ -106,10 +129,11 @@ export function describePast(makeHarness: MakeLedgerHarness): void {
   });
 }
 
-async function allMessages(queries: SessionQueries, transcriptId: string, limit: number): Promise<readonly Message[]> {
+async function allMessages(queries: SessionQueries, limit: number): Promise<readonly Message[]> {
   const newestFirst = await allPages(limit, async (before: number | null) => {
-    const page = await queries.messagesBefore({ transcriptId, before, limit });
-    return { rows: page.messages.toReversed(), next: page.more ? (page.messages[0]?.id ?? null) : null };
+    const page = await queries.snapshot({ sessionId: 'session-1', before, limit });
+    const { messages = [], moreMessages = false } = page ?? {};
+    return { rows: messages.toReversed(), next: moreMessages ? (messages[0]?.id ?? null) : null };
   });
   return newestFirst.toReversed();
 }

@@ -1,7 +1,7 @@
 import type { ServerApprovals } from '../../../src/core/domain/approval/policy.ts';
 import type { RespondApproval } from '../../../src/core/use-cases/respond-approval.ts';
 import type { Settings } from '../history/settings.ts';
-import type { FatalCause } from '../../../src/core/use-cases/session-actor.ts';
+import type { FatalCause } from '../../../src/core/use-cases/fatal-cause.ts';
 import type { Gateway, GatewayDependencies } from '../../../src/core/use-cases/gateway.ts';
 import type { CreateSession } from '../../../src/core/use-cases/create-session.ts';
 import type { SteerPrompt } from '../../../src/core/use-cases/steer-prompt.ts';

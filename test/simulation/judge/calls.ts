@@ -55,7 +55,7 @@ export interface SnapshotView {
   readonly approvals: readonly { readonly approvalId: string }[];
   readonly pending: readonly {
     readonly admission: AdmissionRow;
-    readonly payload: { readonly text: string } | null;
+    readonly text: string | null;
   }[];
   readonly partial: {
     readonly executionGeneration: number;

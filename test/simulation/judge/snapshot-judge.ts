@@ -40,9 +40,9 @@ export function judgeSnapshot(
   );
   const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
   verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
-  for (const { admission, payload } of pending) {
+  for (const { admission, text: shown } of pending) {
     const text = moments.get(asked.sessionId)?.[state.seq - 1]?.admissions.get(admission.admissionId)?.text;
-    verdict.hold(payload?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
+    verdict.hold(shown === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
   }
   if (partial === null) return;
   const running = [...version.open.values()].find((row) => row.executionGeneration === partial.executionGeneration);

@@ -70,7 +70,7 @@ export class SimulatedLedger implements Ledger {
 
   readTranscript: Ledger['readTranscript'] = (transcriptId, afterId) =>
     this.#read(`read transcript ${transcriptId} ${afterId}`, () =>
-      this.#disk.durable.activeMessages(transcriptId).filter((message) => message.id > afterId),
+      this.#disk.durable.transcriptPage(transcriptId, afterId),
     );
 
   unfinished: Ledger['unfinished'] = () =>

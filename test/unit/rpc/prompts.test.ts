@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedModel, textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { Sessions } from '../../../src/core/use-cases/sessions.ts';
 import { StorageError } from '../../../src/core/ports/ledger.ts';
+import type { SessionQueries } from '../../../src/core/ports/session-queries.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
 import { MemoryGateway, quiet } from '../../support/memory-gateway.ts';
 import { rpcDependencies } from '../../support/rpc-dependencies.ts';
@@ -134,7 +135,61 @@ describe('prompt.submit', () => {
     });
     expect(again['duplicate']).toBe(false);
   });
+
+  test('that is too large for the storage is refused for good, and the next one is taken', async () => {
+    core.ledger.failNext('append', new StorageError('too_large', 'too large'));
+
+    const { error } = await peer.request('prompt.submit', { session_id, input_id: 'a', text: 'Hello' });
+
+    expect(error).toMatchObject({ code: 1305, data: { reason: 'payload_too_large', retryable: false } });
+    expect(await peer.call('prompt.submit', { session_id, input_id: 'b', text: 'Hello' })).toMatchObject({
+      duplicate: false,
+    });
+    expect(core.fatal).toEqual([]);
+  });
 });
+
+describe('a read whose answer is too large', () => {
+  test('is an error of that call', async () => {
+    const listAdmissions = () => Promise.reject(new StorageError('too_large', 'too large'));
+    const queries = Object.assign(Object.create(core.queries) as SessionQueries, { listAdmissions }); // with the rest of them
+    peer = FakePeer.connect(rpcDependencies(core, { queries }));
+
+    const { error } = await peer.request('prompt.list', { session_id });
+
+    expect(error).toMatchObject({ data: { reason: 'payload_too_large', retryable: false, outcome_unknown: false } });
+    expect(await peer.call('ping')).toMatchObject({ at: expect.any(String) as string });
+  });
+});
+
+describe('a list of prompts', () => {
+  test('cuts long texts where a client sees that they were cut, and no others', async () => {
+    await busySession();
+    const texts = ['short', 'x'.repeat(65_536), 'x'.repeat(65_537), '漢'.repeat(100_000), `${'x'.repeat(65_535)}😀`];
+    for (const [n, text] of texts.entries()) {
+      await peer.call('prompt.submit', { session_id, input_id: `p${String(n)}`, text });
+    }
+
+    const listed = (await peer.call('prompt.list', { session_id }))['prompts'] as Shown[];
+    const pending = (await peer.call('session.resume', { session_id }))['pending'] as Shown[];
+
+    const expected = [
+      [5, undefined],
+      [65_536, undefined],
+      [65_536, true],
+      [21_845, true],
+      [65_535, true],
+    ];
+    for (const shown of [listed, pending]) {
+      expect(shown.slice(1).map(({ text, truncated }) => [text.length, truncated])).toEqual(expected);
+    }
+  });
+});
+
+interface Shown {
+  readonly text: string;
+  readonly truncated?: true;
+}
 
 describe('any id of a lineage', () => {
   test('leads to its session, and the answer carries the session’s own id', async () => {

@@ -114,6 +114,13 @@ describe('session.fork', () => {
     expect(created.error?.data.reason).toBe('request_conflict');
   });
 
+  test('of a session that is deleted meanwhile is not found', async () => {
+    await core.turn(session_id, 'a');
+    core.ledger.beforeNext('append', () => core.sessions.send(session_id, { kind: 'delete', by: 'local' }));
+
+    expect(await refusalOf('session.fork', { message_id: 2 })).toMatchObject({ reason: 'not_found', what: 'session' });
+  });
+
   test('of a request that was answered is the same after the original is gone', async () => {
     await core.turn(session_id, 'a');
     const params = { session_id, message_id: 2, request_id: 'r', title: 'Walk' };

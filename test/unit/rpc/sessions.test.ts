@@ -275,6 +275,24 @@ describe('session.get and session.list', () => {
     expect(session).not.toHaveProperty('messages');
   });
 
+  test('get reads nothing that anybody wrote', async () => {
+    const session_id = await core.create();
+    await core.sessions.send(session_id, { kind: 'hold', hold: { reason: 'lunch', until: null, by: 'local' } });
+    await core.submit(session_id, 'a');
+    const reads: string[] = [];
+    const queries = new Proxy(core.queries, {
+      get(target, name) {
+        reads.push(String(name));
+        const read: unknown = Reflect.get(target, name);
+        return typeof read === 'function' ? (read.bind(target) as unknown) : read;
+      },
+    });
+    peer = FakePeer.connect(rpcDependencies(core, { queries, readSnapshot: () => Promise.reject(new Error('no')) }));
+
+    expect(await peer.call('session.get', { session_id })).toMatchObject({ queued: 1, blocked_by: ['session_held'] });
+    expect(reads).toEqual(['findSession']);
+  });
+
   test('list answers one row for each session of the caller, page by page', async () => {
     for (const title of ['one', 'two', 'three']) await core.create({ title });
     await core.create({ title: 'of somebody else', principalId: 'other' });

@@ -16,7 +16,7 @@ export function openApprovalsToWire(approvals: readonly StoredApproval[]): WireO
     message_id: approval.messageId,
     call_id: approval.callId,
     name: approval.name,
-    ...argumentsToWire(approval.arguments, budget),
+    ...argumentsToWire(approval, budget),
     options: [...approval.options],
     requested_at: approval.requestedAt,
     expires_at: approval.expiresAt,
@@ -28,7 +28,11 @@ export function approvalResolutionToWire({ decision, by, reason, at }: ApprovalR
 }
 
 /** Whoever answers sees what the tool would get: of a key that the model wrote twice, the one that counts. */
-function argumentsToWire(text: string | null, budget: TextBudget): Pick<WireOpenApproval, 'arguments' | 'truncated'> {
+function argumentsToWire(
+  { arguments: text, argumentsLeftOut }: StoredApproval,
+  budget: TextBudget,
+): Pick<WireOpenApproval, 'arguments' | 'truncated'> {
+  if (argumentsLeftOut) return { arguments: '', truncated: true };
   if (text === null) return { arguments: null };
   const { text: shown, ...cut } = budget.take(text === '' ? '{}' : JSON.stringify(JSON.parse(text)));
   return { arguments: shown, ...cut };

@@ -1,4 +1,5 @@
 import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
+import type { ReportContext } from '../../../core/use-cases/context-report.ts';
 import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../../../core/use-cases/export-session.ts';
@@ -36,6 +37,7 @@ export interface RpcDependencies {
   /** The text of a prompt of the session, or undefined when there is none. */
   readonly readPrompt: (sessionId: string, admissionId: string) => Promise<string | undefined>;
   readonly readSnapshot: ReadSnapshot;
+  readonly reportContext: ReportContext;
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly subscribe: Subscribe;
   readonly queries: SessionQueries;

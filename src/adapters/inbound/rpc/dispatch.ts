@@ -68,6 +68,9 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
   function fault(method: string, error: unknown): Answer<never> {
     const incident = deps.ids.next();
     deps.logger.error('a call failed unexpectedly', { incident, method, error });
+    if (error instanceof StorageError && error.kind === 'too_large') {
+      return failed('payload_too_large', { incident, outcome_unknown: false });
+    }
     if (error instanceof StorageError) {
       return failed('storage_unavailable', { incident, outcome_unknown: error.outcomeUnknown });
     }

@@ -161,7 +161,7 @@ function entryToWire(entry: HistoryEntry): WireHistoryEntry {
     }
     case 'prompt': {
       const { admissionId, inputId, outcome } = entry.admission;
-      const shown = cutText(entry.payload?.text ?? '', maxShownTextBytes);
+      const shown = cutText(entry.text ?? '', maxShownTextBytes);
       return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, ...shown };
     }
     case 'compression': {

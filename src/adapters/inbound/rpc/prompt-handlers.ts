@@ -1,6 +1,6 @@
 import { receiptOf } from '../../../core/domain/admission/receipt.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
-import type { AdmissionWithPayload } from '../../../core/ports/session-queries.ts';
+import type { AdmissionWithText } from '../../../core/ports/session-queries.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { ResultOf } from '../../../protocol/registry.ts';
 import { failed, result } from './answer.ts';
@@ -97,10 +97,10 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
 type ListedPrompt = ResultOf<'prompt.list'>['prompts'][number];
 
-function promptsToWire(state: SessionState, admissions: readonly AdmissionWithPayload[]): ListedPrompt[] {
+function promptsToWire(state: SessionState, admissions: readonly AdmissionWithText[]): ListedPrompt[] {
   const budget = new TextBudget(maxShownTextBytes, maxPageTextBytes);
-  return admissions.map(({ admission, payload }) => ({
+  return admissions.map(({ admission, text }) => ({
     ...receiptToWire(receiptOf(state, admission, true)),
-    ...(payload === null ? { text: null } : budget.take(payload.text)),
+    ...(text === null ? { text } : budget.take(text)),
   }));
 }

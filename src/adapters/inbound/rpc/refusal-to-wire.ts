@@ -27,6 +27,7 @@ const wireReasons = {
   approval_closed: 'approval_closed',
   queue_full: 'queue_full',
   unsupported_parts: 'invalid_params',
+  too_large: 'payload_too_large',
   draining: 'draining',
   session_busy: 'session_busy',
   not_claimable: 'internal',
@@ -97,6 +98,7 @@ function detailsOf(refusal: Refusal): ErrorDetails {
       return refusal.receipt === null ? {} : { receipt: receiptToWire(refusal.receipt) };
     case 'draining':
       return { retry_after_ms: retryAfterMs };
+    case 'too_large':
     case 'not_claimable':
     case 'stop_requested':
     case 'tip_moved':

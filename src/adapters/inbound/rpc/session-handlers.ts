@@ -42,14 +42,13 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
 
     'session.get': async ({ session_id }) => {
       const summary = await queries.findSession(session_id);
-      const snapshot = await deps.readSnapshot({ sessionId: session_id, messageLimit: 1, before: null });
-      if (summary === null || snapshot === null) return noSuchSession();
-      const { state, context } = snapshot;
+      const state = await sessions.state(session_id);
+      if (summary === null || state === null || state.deletedAt !== null) return noSuchSession();
       return result({
         ...summaryToWire(summary),
         hold: state.hold === null ? null : holdToWire(state.hold),
         blocked_by: [...blockersOf(state)],
-        context: contextToWire(context),
+        context: contextToWire(deps.reportContext(state)),
       });
     },
 

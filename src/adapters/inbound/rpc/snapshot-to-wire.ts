@@ -4,8 +4,8 @@ import type { ContextReport } from '../../../core/domain/compression/context-siz
 import { blockersOf, startedAdmission } from '../../../core/domain/session/state.ts';
 import type { ForkOrigin, Hold, SessionProfile, SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
-import type { AdmissionWithPayload, SessionSummary } from '../../../core/ports/session-queries.ts';
-import type { Partial, SessionSnapshot } from '../../../core/use-cases/resume-session.ts';
+import type { SessionSummary } from '../../../core/ports/session-queries.ts';
+import type { Partial, PendingPrompt, SessionSnapshot } from '../../../core/use-cases/resume-session.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { WireMessage } from '../../../protocol/message.ts';
 import type {
@@ -103,7 +103,7 @@ type ProfileOnWire = Pick<
   'title' | 'source' | 'provider' | 'model' | 'base_url' | 'cwd' | 'toolsets' | 'forked_from' | 'created_at'
 >;
 
-function profileToWire(profile: SessionProfile): ProfileOnWire {
+function profileToWire(profile: Omit<SessionProfile, 'systemPrompt'>): ProfileOnWire {
   return {
     title: profile.title,
     source: profile.source,
@@ -141,12 +141,12 @@ function textBytes({ text, parts = [], tool_calls = [] }: WireMessage): number {
   return text.length + partBytes + callBytes;
 }
 
-function pendingToWire(state: SessionState, pending: readonly AdmissionWithPayload[]): WirePendingItem[] {
+function pendingToWire(state: SessionState, pending: readonly PendingPrompt[]): WirePendingItem[] {
   const budget = new TextBudget(maxShownTextBytes, maxPendingTextBytes);
-  return pending.map(({ admission, payload }) => ({
+  return pending.map(({ admission, text }) => ({
     admission_id: admission.admissionId,
     input_id: admission.inputId,
-    ...budget.take(payload?.text ?? ''),
+    ...(text === null ? { text: '', truncated: true as const } : budget.take(text)),
     status: admission.status,
     sequence: admission.seq,
     ahead: receiptOf(state, admission, true).ahead,

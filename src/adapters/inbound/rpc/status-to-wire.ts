@@ -37,7 +37,7 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
       reason: reason ?? 'failed',
       failures,
     })),
-    unknown: status.unknown.map(({ admission }) => unknownToWire(admission)),
+    unknown: status.unknown.map(unknownToWire),
   };
 }
 

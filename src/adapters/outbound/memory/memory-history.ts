@@ -1,10 +1,11 @@
 import type { CompressionResult, SessionEvent } from '../../../core/domain/session/events.ts';
+import { charactersOf, charactersOfPayload } from '../../../core/domain/transcript/content-page.ts';
 import { maxListedCompressions } from '../../../core/ports/session-queries.ts';
 import type { CompressionRecord, HistoryEntry, Lineage } from '../../../core/ports/session-queries.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 /** What a border of a compression says of it. */
-export function resultOf(
+function resultOf(
   event: Extract<SessionEvent, { type: 'compression.completed' }>,
 ): Omit<CompressionResult, 'summary' | 'head' | 'tail' | 'retired' | 'opensBreaker'> {
   const { compressionId, trigger, parentTranscript, childTranscript } = event;
@@ -12,13 +13,37 @@ export function resultOf(
   return { compressionId, trigger, parentTranscript, childTranscript, tokensBefore, tokensAfter, model, usage };
 }
 
-export function charactersOf(entry: HistoryEntry): number {
-  if (entry.kind === 'prompt') return entry.payload?.text.length ?? 0;
-  const { text, parts, toolCalls } = entry.kind === 'message' ? entry.message : entry.summary;
-  const partLengths = (parts ?? []).map((part) => ('data' in part ? part.data.length : part.text.length));
-  const callLengths = toolCalls.map((call) => call.arguments.length);
-  return [...partLengths, ...callLengths].reduce((sum, length) => sum + length, text.length);
+/** What an event is in the history, or null where it is nothing there. */
+export function entryFrom(store: MemoryStore, event: SessionEvent): HistoryEntry | null {
+  const { seq, at } = event;
+  if (event.type === 'message.appended') {
+    const row = store.messageRow(event.message.id);
+    if (row === null) return null;
+    const { transcriptId, active, message } = row;
+    return { kind: 'message', seq, at, transcriptId, active, message };
+  }
+  if (event.type === 'compression.completed') {
+    const summary = store.message(event.summary.id);
+    return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
+  }
+  if (!endsAdmission.has(event.type)) return null;
+  const admission = store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
+  if (admission === null || admission.promptMessageId !== null) return null;
+  const text = store.payload(admission.admissionId)?.payload.text ?? null;
+  return { kind: 'prompt', seq, at, admission, text };
 }
+
+/** The size of what is stored for an entry. */
+export function sizeOf(store: MemoryStore, entry: HistoryEntry): number {
+  if (entry.kind === 'prompt') return charactersOfPayload(store.payload(entry.admission.admissionId)?.payload ?? null);
+  return charactersOf(entry.kind === 'message' ? entry.message : entry.summary);
+}
+
+const endsAdmission: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
+  'admission.cancelled',
+  'turn.settled',
+  'turn.resolved',
+]);
 
 /** The chain of transcripts, and the compressions as their events tell of them. */
 export function lineageFrom(store: MemoryStore, sessionId: string): Lineage {

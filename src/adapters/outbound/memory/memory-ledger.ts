@@ -67,7 +67,7 @@ export class MemoryLedger implements Ledger {
 
   async readTranscript(transcriptId: string, afterId: number): Promise<readonly Message[]> {
     await nextMicrotask;
-    return this.#store.activeMessages(transcriptId).filter((message) => message.id > afterId);
+    return this.#store.transcriptPage(transcriptId, afterId);
   }
 
   async unfinished(): Promise<readonly string[]> {

@@ -4,23 +4,24 @@ import { holdsAll, wordsOf } from '../../../core/domain/search/terms.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type {
   AdmissionPage,
-  AdmissionWithPayload,
+  AdmissionWithText,
   EventPage,
-  HistoryEntry,
   HistoryPage,
   Lineage,
-  MessagePage,
   OpenBreaker,
   SearchPage,
   SessionPage,
   SessionQueries,
   SessionSummary,
+  SnapshotPage,
   StoredApproval,
   StoreCounts,
 } from '../../../core/ports/session-queries.ts';
-import { maxHistoryPageCharacters } from '../../../core/ports/session-queries.ts';
+import { maxListedCharacters } from '../../../core/ports/session-queries.ts';
+import { charactersOf, charactersOfEvent, pageOf } from '../../../core/domain/transcript/content-page.ts';
+import { beginningOf } from '../../../core/domain/transcript/cut-text.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
-import { charactersOf, lineageFrom, resultOf } from './memory-history.ts';
+import { entryFrom, lineageFrom, sizeOf } from './memory-history.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { ApprovalRow } from './memory-tables.ts';
 
@@ -66,24 +67,46 @@ export class MemoryQueries implements SessionQueries {
       .filter((admission) => include === 'all' || admission.status !== 'terminal')
       .filter((admission) => after === null || admission.position > after)
       .sort((a, b) => a.position - b.position || a.seq - b.seq);
-    const lastPosition = rest[limit - 1]?.position ?? Infinity;
+    const fitting = pageOf(
+      rest.map((admission) => this.#withText(admission)),
+      limit,
+      ({ text }) => text?.length ?? 0,
+    );
+    const lastPosition = fitting.next === null ? Infinity : (fitting.rows.at(-1)?.admission.position ?? Infinity);
     const inPage = rest.filter((admission) => admission.position <= lastPosition);
-    const admissions = inPage.map((admission) => this.#withPayload(admission));
+    const admissions = inPage.map((admission) => this.#withText(admission));
     return { admissions, next: inPage.length < rest.length ? lastPosition : null };
   }
 
-  async messagesBefore(page: { transcriptId: string; before: number | null; limit: number }): Promise<MessagePage> {
-    const { before, limit } = page;
-    const active = this.#store.activeMessages(page.transcriptId);
-    const older = before === null ? active : active.filter((message) => message.id < before);
-    const from = Math.max(0, older.length - limit);
-    return { messages: older.slice(from), more: from > 0 };
+  async systemPrompt(sessionId: string): Promise<string | null> {
+    return this.#store.load(sessionId)?.profile.systemPrompt ?? null;
+  }
+
+  async snapshot(page: { sessionId: string; before: number | null; limit: number }): Promise<SnapshotPage | null> {
+    const { sessionId, before, limit } = page;
+    const state = this.#store.load(sessionId);
+    if (state === null || state.deletedAt !== null) return null;
+    const older = this.#store.activeMessages(state.lineage.tipId).filter(({ id }) => id < (before ?? Infinity));
+    const { rows, next } = pageOf(older.toReversed(), limit, charactersOf);
+    const texts = state.open.map(({ admissionId }) => ({ admissionId, text: this.#listedText(admissionId) ?? '' }));
+    return {
+      lastSeq: state.seq,
+      messages: rows.toReversed(),
+      moreMessages: next !== null,
+      pending: pageOf(texts, Infinity, ({ text }) => text.length).rows,
+      approvals: await this.openApprovals({ of: { sessionId }, limit: Infinity }),
+    };
   }
 
   async events(page: { sessionId: string; afterSeq: number; limit: number }): Promise<EventPage> {
     const stored = this.#store.events(page.sessionId, page.afterSeq, page.limit);
     const lastSeq = this.#store.load(page.sessionId)?.seq ?? 0;
-    return { events: stored.map((event) => this.#withMessage(event)), lastSeq };
+    const { rows: events } = pageOf(
+      stored.map((event) => this.#withMessage(event)),
+      page.limit,
+      charactersOfEvent,
+    );
+    return { events, lastSeq };
   }
 
   async history(page: {
@@ -97,15 +120,10 @@ export class MemoryQueries implements SessionQueries {
     const range = this.#store
       .events(sessionId)
       .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Infinity))
-      .flatMap((event) => this.#entry(event) ?? []);
+      .flatMap((event) => entryFrom(this.#store, event) ?? []);
     const inDirection = isForward ? range : range.toReversed();
-    let characters = 0;
-    const end = inDirection.findIndex((entry, index) => {
-      characters += charactersOf(entry);
-      return index > 0 && characters > maxHistoryPageCharacters;
-    });
-    const entries = inDirection.slice(0, Math.min(limit, end < 0 ? limit : end));
-    return { entries: isForward ? entries : entries.toReversed(), more: entries.length < range.length };
+    const { rows: entries, next: rest } = pageOf(inDirection, limit, (entry) => sizeOf(this.#store, entry));
+    return { entries: isForward ? entries : entries.toReversed(), more: rest !== null };
   }
 
   async lineage(sessionId: string): Promise<Lineage> {
@@ -125,7 +143,8 @@ export class MemoryQueries implements SessionQueries {
 
   async messages({ sessionId, ids }: { sessionId: string; ids: readonly number[] }): Promise<readonly Message[]> {
     const own = ids.filter((id) => this.#store.messageRow(id)?.sessionId === sessionId);
-    return own.toSorted((a, b) => a - b).flatMap((id) => this.#store.message(id) ?? []);
+    const inOrder = own.toSorted((a, b) => a - b).flatMap((id) => this.#store.message(id) ?? []);
+    return pageOf(inOrder, Infinity, charactersOf).rows;
   }
 
   async search(query: Parameters<SessionQueries['search']>[0]): Promise<SearchPage> {
@@ -147,8 +166,8 @@ export class MemoryQueries implements SessionQueries {
         transcriptId,
         message,
       }));
-    const page = hits.slice(0, limit);
-    return { hits: page, next: hits.length > limit ? (page.at(-1)?.message.id ?? null) : null, behind: false };
+    const page = pageOf(hits, limit, ({ message }) => charactersOf(message));
+    return { hits: page.rows, next: page.next === null ? null : (page.rows.at(-1)?.message.id ?? null), behind: false };
   }
 
   async counts(): Promise<StoreCounts> {
@@ -168,13 +187,13 @@ export class MemoryQueries implements SessionQueries {
       .slice(0, limit);
   }
 
-  async unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]> {
+  async unknownAdmissions(limit: number): Promise<readonly Admission[]> {
     const unknown = this.#store
       .unfinished()
       .flatMap((state) => state.open)
       .filter((admission) => admission.status === 'unknown');
     const oldestFirst = unknown.sort((a, b) => a.seq - b.seq);
-    return oldestFirst.slice(0, limit).map((admission) => this.#withPayload(admission));
+    return oldestFirst.slice(0, limit);
   }
 
   async findApproval(sessionId: string, approvalId: string): Promise<StoredApproval | null> {
@@ -192,39 +211,25 @@ export class MemoryQueries implements SessionQueries {
         ? sessionId === of.sessionId
         : this.#store.load(sessionId)?.profile.principalId === of.principalId;
     const open = this.#store.approvals().filter((row) => row.resolution === null && isMeant(row));
-    return open.slice(0, page.limit).map((row) => this.#withArguments(row));
+    const listed = open.slice(0, page.limit).map((row) => this.#withArguments(row));
+    const { rows } = pageOf(listed, Infinity, (approval) => approval.arguments?.length ?? 0);
+    const leftOut = listed.slice(rows.length);
+    return [...rows, ...leftOut.map((approval) => ({ ...approval, arguments: null, argumentsLeftOut: true }))];
   }
 
   #withArguments(row: ApprovalRow): StoredApproval {
     const call = this.#store.message(row.messageId)?.toolCalls.find(({ id }) => id === row.callId);
-    return { ...row, arguments: call?.arguments ?? null };
-  }
-
-  #entry(event: SessionEvent): HistoryEntry | null {
-    const { seq, at } = event;
-    if (event.type === 'message.appended') {
-      const row = this.#store.messageRow(event.message.id);
-      if (row === null) return null;
-      const { transcriptId, active, message } = row;
-      return { kind: 'message', seq, at, transcriptId, active, message };
-    }
-    if (event.type === 'compression.completed') {
-      const summary = this.#store.message(event.summary.id);
-      return summary === null ? null : { kind: 'compression', seq, at, compression: resultOf(event), summary };
-    }
-    if (!endsAdmission.has(event.type)) return null;
-    const admission = this.#store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
-    if (admission === null || admission.promptMessageId !== null) return null;
-    return { kind: 'prompt', seq, at, ...this.#withPayload(admission) };
+    return { ...row, arguments: call?.arguments ?? null, argumentsLeftOut: false };
   }
 
   #summary(state: SessionState): SessionSummary {
     const { sessionId, profile, revision, archived, pinned, executionGeneration, lineage } = state;
+    const { systemPrompt, ...shown } = profile;
     const withStatus = (status: AdmissionStatus): number => state.open.filter((open) => open.status === status).length;
     return {
       sessionId,
       tipId: lineage.tipId,
-      profile,
+      profile: shown,
       revision,
       archived,
       pinned,
@@ -241,8 +246,13 @@ export class MemoryQueries implements SessionQueries {
     };
   }
 
-  #withPayload(admission: Admission): AdmissionWithPayload {
-    return { admission, payload: this.#store.payload(admission.admissionId)?.payload ?? null };
+  #withText(admission: Admission): AdmissionWithText {
+    return { admission, text: this.#listedText(admission.admissionId) };
+  }
+
+  #listedText(admissionId: string): string | null {
+    const text = this.#store.payload(admissionId)?.payload.text;
+    return text === undefined ? null : beginningOf(text, maxListedCharacters);
   }
 
   #withMessage(event: SessionEvent): SessionEvent {
@@ -250,12 +260,6 @@ export class MemoryQueries implements SessionQueries {
     return { ...event, message: this.#store.message(event.message.id) ?? event.message };
   }
 }
-
-const endsAdmission: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
-  'admission.cancelled',
-  'turn.settled',
-  'turn.resolved',
-]);
 
 const changesTranscript: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
   'message.appended',

@@ -4,6 +4,7 @@ import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
 import { evolve } from '../../../core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
+import { charactersOf, pageOf } from '../../../core/domain/transcript/content-page.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
 import type {
   AppendRequest,
@@ -89,6 +90,12 @@ export class MemoryStore {
     const rows = [...(this.#tables.messages.get(transcriptId)?.values() ?? [])];
     const active = rows.filter((row) => row.active).map((row) => row.message);
     return active.sort((a, b) => a.id - b.id);
+  }
+
+  /** The first page of the active messages after an id. */
+  transcriptPage(transcriptId: string, afterId: number): readonly Message[] {
+    const rest = this.activeMessages(transcriptId).filter(({ id }) => id > afterId);
+    return pageOf(rest, Infinity, charactersOf).rows;
   }
 
   /** A message by its id, active or not. */
@@ -180,7 +187,11 @@ export class MemoryStore {
     const admissions = events.flatMap((event) =>
       event.type === 'admission.queued' ? (this.findAdmission(sessionId, inputKeyOf(event.admission)) ?? []) : [],
     );
-    return admissions.length > 0 ? { kind: 'duplicate', admissions: Object.freeze(admissions) } : null;
+    if (admissions.length > 0) return { kind: 'duplicate', admissions: Object.freeze(admissions) };
+
+    const isGone = (event: SessionEvent): boolean =>
+      event.type === 'message.appended' && event.contentFrom !== undefined && this.message(event.contentFrom) === null;
+    return events.some(isGone) ? { kind: 'content_gone' } : null;
   }
 
   #commit({ sessionId, events }: AppendRequest): AppendResult {

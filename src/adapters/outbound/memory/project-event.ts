@@ -3,6 +3,7 @@ import { invariant } from '../../../core/domain/invariant.ts';
 import { endedAdmissions, requestedApproval } from '../../../core/domain/session/evolve.ts';
 import type { CarriedMessage, SessionEvent } from '../../../core/domain/session/events.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
+import { metaOf } from '../../../core/domain/transcript/message.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compositeKey, partsOfKey } from './memory-tables.ts';
@@ -42,7 +43,7 @@ function projectContent(tables: MemoryTables, undo: UndoLog, { event, after }: S
     case 'session.deleted':
       return deleteContent(tables, undo, after);
     case 'message.appended':
-      return insertMessage(tables, undo, after.lineage.tipId, withContent(event.message));
+      return insertMessage(tables, undo, after.lineage.tipId, withContent(tables, event));
     case 'turn.settled':
       return deactivate(tables, undo, event.hidden);
     case 'compression.completed':
@@ -146,7 +147,7 @@ function compress(tables: MemoryTables, undo: UndoLog, event: EventOf<'compressi
   }
   const copies = (carried: readonly CarriedMessage[]): Message[] =>
     carried.map(({ fromId, message }) => ({ ...messageRow(tables, fromId).message, ...message }));
-  for (const message of [...copies(event.head), withContent(event.summary), ...copies(event.tail)]) {
+  for (const message of [...copies(event.head), whole(event.summary), ...copies(event.tail)]) {
     insertMessage(tables, undo, childTranscript, message);
   }
   deactivate(tables, undo, event.retired);
@@ -237,7 +238,13 @@ function messageRow(tables: MemoryTables, id: number): MessageRow {
   return row;
 }
 
-function withContent(message: Message | MessageMeta): Message {
+/** The message with what it brings, or with what the one says whose content it takes over. */
+function withContent(tables: MemoryTables, { message, contentFrom }: EventOf<'message.appended'>): Message {
+  if (contentFrom !== undefined) return { ...messageRow(tables, contentFrom).message, ...metaOf(message) };
+  return whole(message);
+}
+
+function whole(message: Message | MessageMeta): Message {
   invariant('text' in message, 'a message is appended with its content');
   return message;
 }

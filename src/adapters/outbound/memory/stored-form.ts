@@ -19,7 +19,10 @@ function withoutContent(event: SessionEvent): SessionEvent {
     const { payload, ...stored } = event;
     return stored;
   }
-  if (event.type === 'message.appended') return { ...event, message: metaOf(event.message) };
+  if (event.type === 'message.appended') {
+    const { contentFrom, ...stored } = event;
+    return { ...stored, message: metaOf(event.message) };
+  }
   if (event.type === 'compression.completed') return { ...event, summary: metaOf(event.summary) };
   return event;
 }

@@ -1,12 +1,10 @@
 import type Database from 'better-sqlite3';
-import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
-import type { AdmissionPage, AdmissionWithPayload } from '../../../core/ports/session-queries.ts';
+import { pageOf } from '../../../core/domain/transcript/content-page.ts';
+import type { AdmissionPage, AdmissionWithText } from '../../../core/ports/session-queries.ts';
 import { admissionColumns, admissionFromRow } from './admission-row.ts';
 import type { AdmissionRow } from './admission-row.ts';
-import { fromJson } from './json-column.ts';
+import { makeTextOf } from './payload-text.ts';
 import type { QueryReads } from './query-reads.ts';
-
-type PayloadRow = AdmissionRow & { readonly payload: string | null };
 
 /** Where a page begins: behind this place of the queue. */
 interface Place {
@@ -14,9 +12,9 @@ interface Place {
   readonly seq: number;
 }
 
-type ListStatement = Database.Statement<[Place & { readonly sessionId: string; readonly limit: number }], PayloadRow>;
+type ListStatement = Database.Statement<[Place & { readonly sessionId: string; readonly limit: number }], AdmissionRow>;
 
-const select = `SELECT ${admissionColumns}, payload FROM session_admissions`;
+const select = `SELECT ${admissionColumns} FROM session_admissions`;
 
 const behind = (status: string): string =>
   `${select} WHERE target_session_id = @sessionId AND ${status} AND (position, seq) > (@position, @seq)
@@ -39,10 +37,12 @@ export function makeAdmissionLists(db: Database.Database): Pick<QueryReads, 'lis
     open: db.prepare(openAdmissionsSql),
     all: db.prepare(allAdmissionsSql),
   };
-  const unknown = db.prepare<[number], PayloadRow>(unknownAdmissionsSql);
+  const textOf = makeTextOf(db);
+  const unknown = db.prepare<[number], AdmissionRow>(unknownAdmissionsSql);
   return {
-    listAdmissions: ({ sessionId, include, limit, after }) => pageOf(lists[include], { sessionId, limit, after }),
-    unknownAdmissions: (limit) => unknown.all(limit).map(withPayload),
+    listAdmissions: ({ sessionId, include, limit, after }) =>
+      admissionPage(lists[include], textOf, { sessionId, limit, after }),
+    unknownAdmissions: (limit) => unknown.all(limit).map(admissionFromRow),
   };
 }
 
@@ -50,25 +50,28 @@ export function makeAdmissionLists(db: Database.Database): Pick<QueryReads, 'lis
  * The cursor is a position alone, so that a page never ends between two admissions that share one: it takes the rest
  * of them as well.
  */
-function pageOf(
+function admissionPage(
   list: ListStatement,
-  page: { readonly sessionId: string; readonly limit: number; readonly after: number | null },
+  textOf: (seq: number) => string | null,
+  { sessionId, limit, after }: { readonly sessionId: string; readonly limit: number; readonly after: number | null },
 ): AdmissionPage {
-  const { sessionId, limit } = page;
-  const from = { position: page.after ?? Number.MIN_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+  const from = { position: after ?? Number.MIN_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
   const found = list.all({ sessionId, ...from, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  if (last === undefined || found.length <= limit) return { admissions: rows.map(withPayload), next: null };
-  if (found[limit]?.position === last.position) {
-    const more = list.all({ sessionId, position: last.position, seq: last.seq, limit: maxSharingPosition });
-    const sharing = more.filter((row) => row.position === last.position);
-    const isLast = sharing.length === more.length;
-    return { admissions: [...rows, ...sharing].map(withPayload), next: isLast ? null : last.position };
-  }
-  return { admissions: rows.map(withPayload), next: last.position };
+  const { rows: admissions, next } = pageOf(withTexts(found, textOf), limit, ({ text }) => text?.length ?? 0);
+  const last = admissions.at(-1)?.admission;
+  if (next === null || last === undefined) return { admissions, next: null };
+  if (next.admission.position > last.position) return { admissions, next: last.position };
+  const { position, seq } = last;
+  const behindLast = list.all({ sessionId, position, seq, limit: maxSharingPosition });
+  const sharing = behindLast.filter((row) => row.position === position);
+  const isLast = sharing.length === behindLast.length;
+  return { admissions: [...admissions, ...withTexts(sharing, textOf)], next: isLast ? null : position };
 }
 
-function withPayload(row: PayloadRow): AdmissionWithPayload {
-  return { admission: admissionFromRow(row), payload: fromJson<PromptPayload>(row.payload) };
+/** A text is read when it is asked for: those that a page has no room for stay where they are. */
+function* withTexts(
+  rows: readonly AdmissionRow[],
+  textOf: (seq: number) => string | null,
+): Iterable<AdmissionWithText> {
+  for (const row of rows) yield { admission: admissionFromRow(row), text: textOf(row.seq) };
 }

@@ -1,3 +1,4 @@
+import { textLength } from '../../../core/domain/transcript/content-page.ts';
 import { StorageError } from '../../../core/ports/ledger.ts';
 import type { AppendRequest, AppendResult } from '../../../core/ports/ledger.ts';
 import type { AppendOutcome } from './store.ts';
@@ -82,15 +83,6 @@ function batchLength(waiting: readonly Waiting[]): number {
     if (index >= maxBatchRequests || (index > 0 && bytes > maxBatchBytes)) return index;
   }
   return waiting.length;
-}
-
-/** The letters of all strings in a value: a cheap measure of what will be written. */
-function textLength(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  let length = 0;
-  for (const item of Object.values(value)) length += textLength(item);
-  return length;
 }
 
 function nextTurn(): Promise<void> {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Approval, ApprovalAnswer, ApprovalResolution } from '../../../core/domain/approval/approval.ts';
 import { invariant } from '../../../core/domain/invariant.ts';
+import { pageOf } from '../../../core/domain/transcript/content-page.ts';
 import type { StoredApproval } from '../../../core/ports/session-queries.ts';
 import { fromJsonList } from './json-column.ts';
 import type { QueryReads } from './query-reads.ts';
@@ -22,16 +23,10 @@ interface ApprovalRow {
   readonly decided_at: string | null;
 }
 
-type ListedRow = ApprovalRow & { readonly arguments: string | null };
-
 const columns = `a.approval_id, a.session_id, a.admission_id, a.execution_generation, a.message_id, a.call_id, a.name,
   a.options, a.requested_at, a.expires_at, a.decision, a.decided_by, a.reason, a.decided_at`;
 
-/** The arguments are where the model wrote them: in the message that asks for the call. */
-const withArguments = `SELECT ${columns}, (
-    SELECT json_extract(value, '$.arguments') FROM messages m, json_each(m.tool_calls)
-    WHERE m.id = a.message_id AND json_extract(value, '$.id') = a.call_id LIMIT 1
-  ) AS arguments FROM approvals a`;
+const select = `SELECT ${columns} FROM approvals a`;
 
 /** The requests for approval of all sessions, one row for each, as long as the session is. */
 export class ApprovalsTable {
@@ -89,24 +84,41 @@ export class ApprovalsTable {
 }
 
 export function makeApprovalReads(db: Database.Database): Pick<QueryReads, 'findApproval' | 'openApprovals'> {
-  const find = db.prepare<[string, string], ListedRow>(`${withArguments} WHERE a.session_id = ? AND a.approval_id = ?`);
-  const ofSession = db.prepare<[string, number], ListedRow>(
-    `${withArguments} WHERE a.session_id = ? AND a.decision IS NULL ORDER BY a.number LIMIT ?`,
+  const find = db.prepare<[string, string], ApprovalRow>(`${select} WHERE a.session_id = ? AND a.approval_id = ?`);
+  const ofSession = db.prepare<[string, number], ApprovalRow>(
+    `${select} WHERE a.session_id = ? AND a.decision IS NULL ORDER BY a.number LIMIT ?`,
   );
-  const ofPrincipal = db.prepare<[string, number], ListedRow>(
-    `${withArguments} JOIN sessions s ON s.id = a.session_id
+  const ofPrincipal = db.prepare<[string, number], ApprovalRow>(
+    `${select} JOIN sessions s ON s.id = a.session_id
      WHERE a.decision IS NULL AND s.principal_id = ? ORDER BY a.number LIMIT ?`,
   );
+  // The arguments are where the model wrote them: in the message that asks for the call.
+  const argumentsOf = db
+    .prepare<[number, string], string>(
+      `SELECT json_extract(value, '$.arguments') FROM messages m, json_each(m.tool_calls)
+       WHERE m.id = ? AND json_extract(value, '$.id') = ? LIMIT 1`,
+    )
+    .pluck();
+  const argumentsIn = (row: ApprovalRow): string | null => argumentsOf.get(row.message_id, row.call_id) ?? null;
   return {
     findApproval(sessionId, approvalId) {
       const row = find.get(sessionId, approvalId);
-      return row === undefined ? null : storedFromRow(row);
+      return row === undefined ? null : storedFromRow(row, argumentsIn(row));
     },
     openApprovals({ of, limit }) {
       const rows = 'sessionId' in of ? ofSession.all(of.sessionId, limit) : ofPrincipal.all(of.principalId, limit);
-      return rows.map(storedFromRow);
+      const { rows: shown } = pageOf(withArguments(rows), Infinity, (approval) => approval.arguments?.length ?? 0);
+      return [...shown, ...rows.slice(shown.length).map(withoutArguments)];
     },
   };
+
+  function* withArguments(rows: readonly ApprovalRow[]): Iterable<StoredApproval> {
+    for (const row of rows) yield storedFromRow(row, argumentsIn(row));
+  }
+}
+
+function withoutArguments(row: ApprovalRow): StoredApproval {
+  return { ...storedFromRow(row, null), argumentsLeftOut: true };
 }
 
 function approvalFromRow(row: ApprovalRow): Approval {
@@ -123,11 +135,12 @@ function approvalFromRow(row: ApprovalRow): Approval {
   };
 }
 
-function storedFromRow(row: ListedRow): StoredApproval {
+function storedFromRow(row: ApprovalRow, given: string | null): StoredApproval {
   return {
     ...approvalFromRow(row),
     sessionId: row.session_id,
-    arguments: row.arguments,
+    arguments: given,
+    argumentsLeftOut: false,
     resolution: resolutionFromRow(row),
   };
 }

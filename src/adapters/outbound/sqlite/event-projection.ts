@@ -118,9 +118,10 @@ function startTurn(tables: ProjectedTables, event: EventOf<'turn.started'>): voi
 
 function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended'>): void {
   const { sessionId, contextTokens, boundary, step } = event;
-  const message = withContent(event.message);
+  const { message } = event;
   const tip = tipOf(tables, event);
-  tables.messages.insert(tip, message);
+  if (event.contentFrom === undefined) tables.messages.insert(tip, withContent(message));
+  else tables.messages.adopt({ from: event.contentFrom, to: message.id, transcript: tip });
   tables.sessions.countMessages(tip, 1);
   if (contextTokens !== null) {
     tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });

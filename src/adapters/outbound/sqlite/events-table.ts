@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { SessionEvent, SessionEventHeader } from '../../../core/domain/session/events.ts';
+import { charactersOfEvent, pageOf } from '../../../core/domain/transcript/content-page.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import { StorageError } from '../../../core/ports/ledger.ts';
 import type { AdmissionsTable } from './admissions-table.ts';
@@ -71,7 +72,9 @@ export class EventsTable {
 
   /** The events that change a transcript, without content. */
   ofTranscripts(sessionId: string, afterSeq: number, limit: number): readonly SessionEvent[] {
-    return this.#complete(sessionId, this.#changing.all(sessionId, afterSeq, limit), false);
+    const rows = this.#changing.all(sessionId, afterSeq, limit);
+    const bodies = rows.map(bodyFromRow);
+    return [...this.#complete(sessionId, rows, bodies, this.#metasOf(bodies))];
   }
 
   /** 0 for a session that doesn't exist. */
@@ -79,38 +82,45 @@ export class EventsTable {
     return this.#lastSeq.get(sessionId) ?? 0;
   }
 
-  /**
-   * The events after `afterSeq`, in order, at most `limit`. With `content: true` a `message.appended` brings its whole
-   * message. The number of queries doesn't depend on the number of events.
-   */
-  after(
-    sessionId: string,
-    afterSeq: number,
-    options: { readonly limit: number; readonly content: boolean },
-  ): readonly SessionEvent[] {
-    return this.#complete(sessionId, this.#after.all(sessionId, afterSeq, options.limit), options.content);
+  /** All events after `afterSeq`, in order, without content. */
+  after(sessionId: string, afterSeq: number): readonly SessionEvent[] {
+    const rows = this.#after.all(sessionId, afterSeq, -1);
+    const bodies = rows.map(bodyFromRow);
+    return [...this.#complete(sessionId, rows, bodies, this.#metasOf(bodies))];
   }
 
-  #complete(sessionId: string, rows: readonly EventRow[], content: boolean): readonly SessionEvent[] {
+  /** The first page of the events after `afterSeq`, in order. A `message.appended` brings its whole message. */
+  page(sessionId: string, afterSeq: number, limit: number): readonly SessionEvent[] {
+    const rows = this.#after.all(sessionId, afterSeq, limit);
     const bodies = rows.map(bodyFromRow);
-    const messages = this.#contentOf(bodies, content);
+    const metaOf = this.#metasOf(bodies.filter(({ type }) => type !== 'message.appended'));
+    const message = (id: number): Message | MessageMeta | null => metaOf(id) ?? this.#tables.messages.byId(id);
+    return pageOf(this.#complete(sessionId, rows, bodies, message), limit, charactersOfEvent).rows;
+  }
+
+  /** One by one, so that what a page has no room for needs no content. What several have in common is read at once. */
+  *#complete(
+    sessionId: string,
+    rows: readonly EventRow[],
+    bodies: readonly StoredBody[],
+    message: (id: number) => Message | MessageMeta | null,
+  ): Iterable<SessionEvent> {
     const admissions = this.#tables.admissions.byIds(queuedIn(rows));
-    const messageById = new Map(messages.map((message) => [message.id, message]));
     const admissionById = new Map(admissions.map((admission) => [admission.admissionId, admission]));
     const sources = {
-      systemPrompt: () => this.#tables.sessions.profileOf(sessionId)?.systemPrompt ?? null,
+      systemPrompt: () => this.#tables.sessions.systemPrompt(sessionId),
       admission: (id: string) => found(admissionById.get(id), `admission ${id}`),
-      message: (id: number) => found(messageById.get(id), `message ${String(id)}`),
+      message: (id: number) => found(message(id), `message ${String(id)}`),
     };
-    return rows.map((row, index) => fromStored(headerFromRow(row), found(bodies[index], 'body'), sources));
+    for (const [index, row] of rows.entries()) {
+      yield fromStored(headerFromRow(row), found(bodies[index], 'body'), sources);
+    }
   }
 
-  #contentOf(bodies: readonly StoredBody[], content: boolean): readonly (Message | MessageMeta)[] {
-    const whole = (body: StoredBody): boolean => content && body.type === 'message.appended';
-    return [
-      ...this.#tables.messages.byIds(bodies.filter(whole).flatMap(messagesIn)),
-      ...this.#tables.messages.metasByIds(bodies.filter((body) => !whole(body)).flatMap(messagesIn)),
-    ];
+  #metasOf(bodies: readonly StoredBody[]): (id: number) => MessageMeta | null {
+    const metas = this.#tables.messages.metasByIds(bodies.flatMap(messagesIn));
+    const byId = new Map(metas.map((meta) => [meta.id, meta]));
+    return (id) => byId.get(id) ?? null;
   }
 }
 
@@ -119,8 +129,9 @@ function queuedIn(rows: readonly EventRow[]): readonly string[] {
 }
 
 /** An event without the row that it refers to: only damage can have taken it away. */
-function found<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new StorageError('corrupt', `The log of events refers to ${what}, which is not there`);
+function found<T>(value: T | null | undefined, what: string): T {
+  if (value === undefined || value === null)
+    throw new StorageError('corrupt', `The log of events refers to ${what}, which is not there`);
   return value;
 }
 

@@ -1,14 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
 import type { CompressionTrigger } from '../../../core/domain/lineage/lineage.ts';
+import { charactersOf, charactersOfPayload, pageOf } from '../../../core/domain/transcript/content-page.ts';
 import { StorageError } from '../../../core/ports/ledger.ts';
-import { maxHistoryPageCharacters, maxListedCompressions } from '../../../core/ports/session-queries.ts';
+import { maxListedCompressions } from '../../../core/ports/session-queries.ts';
 import type { CompressionRecord, HistoryEntry, TranscriptRecord } from '../../../core/ports/session-queries.ts';
 import { admissionColumns, admissionFromRow } from './admission-row.ts';
 import type { AdmissionRow } from './admission-row.ts';
 import { fromJson } from './json-column.ts';
 import { messageColumns, messageFromRow } from './message-row.ts';
 import type { MessageRow } from './message-row.ts';
+import { pageOfMessages } from './messages-table.ts';
 import type { QueryReads } from './query-reads.ts';
 import type { StoredBody } from './stored-event.ts';
 
@@ -74,45 +76,48 @@ export function makeHistoryReads(db: Database.Database): Pick<QueryReads, 'histo
         before: before ?? Number.MAX_SAFE_INTEGER,
         limit: limit + 1,
       });
-      const page: HistoryEntry[] = [];
-      let characters = 0;
-      for (const row of rows.slice(0, limit)) {
-        const entry = entryFrom(row);
-        characters += charactersOf(entry);
-        if (page.length > 0 && characters > maxHistoryPageCharacters) break;
-        page.push(entry);
-      }
-      return { entries: isForward ? page : page.reverse(), more: page.length < rows.length };
+      const page = pageOf(sizedEntries(rows), limit, ({ characters }) => characters);
+      const found = page.rows.map(({ entry }) => entry);
+      return { entries: isForward ? found : found.reverse(), more: page.next !== null };
     },
     lineage: (sessionId) => ({
       transcripts: transcripts.all(sessionId).reverse().map(transcriptFromRow),
       compressions: compressions.all(sessionId, maxListedCompressions).reverse().map(compressionFromRow),
     }),
-    messages: ({ sessionId, ids }) => ofSession.all(JSON.stringify(ids), sessionId).map(messageFromRow),
+    messages: ({ sessionId, ids }) =>
+      pageOfMessages(ofSession.iterate(JSON.stringify(ids), sessionId), ids.length).messages,
   };
 
-  function entryFrom(row: EntryRow): HistoryEntry {
+  /** What was read for an entry is its size, also where the entry shows less of it. */
+  function* sizedEntries(rows: readonly EntryRow[]): Iterable<SizedEntry> {
+    for (const row of rows) yield sizedEntry(row);
+  }
+
+  function sizedEntry(row: EntryRow): SizedEntry {
     const { seq, at } = row;
     const body = { type: row.type, ...(JSON.parse(row.payload) as object) } as StoredBody; // as the log wrote it
     if (body.type === 'message.appended') {
       const stored = messageOf(body.message);
-      return {
-        kind: 'message',
-        seq,
-        at,
-        transcriptId: stored.session_id,
-        active: stored.active === 1,
-        message: messageFromRow(stored),
-      };
+      const message = messageFromRow(stored);
+      const place = { transcriptId: stored.session_id, active: stored.active === 1 };
+      return { entry: { kind: 'message', seq, at, ...place, message }, characters: charactersOf(message) };
     }
     if (body.type === 'compression.completed') {
       const { type, head, summary, tail, retired, ...compression } = body;
-      return { kind: 'compression', seq, at, compression, summary: messageFromRow(messageOf(summary)) };
+      const message = messageFromRow(messageOf(summary));
+      return {
+        entry: { kind: 'compression', seq, at, compression, summary: message },
+        characters: charactersOf(message),
+      };
     }
     const found = admission.get(row.admission_id ?? '');
     if (found === undefined) throw missing(`admission ${row.admission_id ?? ''}`);
     const payload = fromJson<PromptPayload>(found.payload);
-    return { kind: 'prompt', seq, at, admission: admissionFromRow(found), payload };
+    const text = payload?.text ?? null;
+    return {
+      entry: { kind: 'prompt', seq, at, admission: admissionFromRow(found), text },
+      characters: charactersOfPayload(payload),
+    };
   }
 
   function messageOf(id: number): StoredMessageRow {
@@ -122,12 +127,9 @@ export function makeHistoryReads(db: Database.Database): Pick<QueryReads, 'histo
   }
 }
 
-function charactersOf(entry: HistoryEntry): number {
-  if (entry.kind === 'prompt') return entry.payload?.text.length ?? 0;
-  const { text, parts, toolCalls } = entry.kind === 'message' ? entry.message : entry.summary;
-  const partLengths = (parts ?? []).map((part) => ('data' in part ? part.data.length : part.text.length));
-  const callLengths = toolCalls.map((call) => call.arguments.length);
-  return [...partLengths, ...callLengths].reduce((sum, length) => sum + length, text.length);
+interface SizedEntry {
+  readonly entry: HistoryEntry;
+  readonly characters: number;
 }
 
 /** Only damage can have taken it away. */

@@ -12,4 +12,4 @@ const api = {
 
 export type MaintenanceApi = typeof api;
 
-if (parentPort !== null) serveWorker(parentPort, api);
+if (parentPort !== null) serveWorker(parentPort, api, 'too_large');

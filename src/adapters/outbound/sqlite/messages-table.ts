@@ -1,20 +1,33 @@
 import type Database from 'better-sqlite3';
+import { invariant } from '../../../core/domain/invariant.ts';
+import { charactersOf, pageOf } from '../../../core/domain/transcript/content-page.ts';
 import type { Message, MessageMeta } from '../../../core/domain/transcript/message.ts';
 import { messageColumns, messageFromRow, messageMetaColumns, messageToRow, metaFromRow } from './message-row.ts';
 import type { MessageMetaRow, MessageRow } from './message-row.ts';
 
+/** What a message of another session takes over from the one whose content it has. */
+const contentColumns = `role, kind, tokens, tool_call_id, tool_call_ids, partial, finish_reason, usage, at, content,
+  tool_calls, parts, answered_by`;
+
 /** What a copy takes over from its origin unchanged. */
-const copiedColumns = `origin_id, role, kind, tokens, admission_id, tool_call_id, tool_call_ids, partial, finish_reason,
-  usage, at, content, tool_calls, parts, answered_by`;
+const copiedColumns = `origin_id, admission_id, ${contentColumns}`;
+
+interface Copy {
+  readonly to: number;
+  readonly from: number;
+  readonly transcript: string;
+}
 
 /** The messages of all transcripts. Rows are added, hidden, copied and, with their session, deleted; their content never changes. */
 export class MessagesTable {
   readonly #insert: Database.Statement<[MessageRow & { readonly session_id: string }]>;
-  readonly #copy: Database.Statement<[{ readonly to: number; readonly from: number; readonly transcript: string }]>;
+  readonly #copy: Database.Statement<[Copy]>;
+  readonly #adopt: Database.Statement<[Copy]>;
+  readonly #count: Database.Statement<[string], number>;
   readonly #hide: Database.Statement<[string]>;
   readonly #metas: Database.Statement<[string], MessageMetaRow>;
   readonly #metasByIds: Database.Statement<[string], MessageMetaRow>;
-  readonly #byIds: Database.Statement<[string], MessageRow>;
+  readonly #byId: Database.Statement<[number], MessageRow>;
   readonly #after: Database.Statement<[string, number], MessageRow>;
   readonly #before: Database.Statement<[string, number, number], MessageRow>;
   readonly #delete: Database.Statement<[string]>;
@@ -30,6 +43,13 @@ export class MessagesTable {
       `INSERT INTO messages (id, session_id, active, ${copiedColumns})
        SELECT @to, @transcript, 1, ${copiedColumns} FROM messages WHERE id = @from`,
     );
+    this.#adopt = db.prepare(
+      `INSERT INTO messages (id, origin_id, session_id, active, ${contentColumns})
+       SELECT @to, @to, @transcript, 1, ${contentColumns} FROM messages WHERE id = @from`,
+    );
+    this.#count = db
+      .prepare<[string], number>('SELECT count(*) FROM messages WHERE id IN (SELECT value FROM json_each(?))')
+      .pluck();
     this.#hide = db.prepare(
       'UPDATE messages SET active = 0 WHERE id IN (SELECT value FROM json_each(?)) AND active = 1',
     );
@@ -39,7 +59,7 @@ export class MessagesTable {
     this.#metasByIds = db.prepare(
       `SELECT ${messageMetaColumns} FROM messages WHERE id IN (SELECT value FROM json_each(?))`,
     );
-    this.#byIds = db.prepare(`SELECT ${messageColumns} FROM messages WHERE id IN (SELECT value FROM json_each(?))`);
+    this.#byId = db.prepare(`SELECT ${messageColumns} FROM messages WHERE id = ?`);
     this.#after = db.prepare(
       `SELECT ${messageColumns} FROM messages WHERE session_id = ? AND active = 1 AND id > ? ORDER BY id`,
     );
@@ -55,8 +75,17 @@ export class MessagesTable {
   }
 
   /** Copies the row `from` into a transcript, or says that there is none. */
-  copy(copy: { readonly from: number; readonly to: number; readonly transcript: string }): boolean {
+  copy(copy: Copy): boolean {
     return this.#copy.run(copy).changes === 1;
+  }
+
+  areThere(ids: readonly number[]): boolean {
+    return ids.length === 0 || this.#count.get(JSON.stringify(ids)) === new Set(ids).size;
+  }
+
+  /** Makes a message of its own that says what the row `from` says. */
+  adopt(copy: Copy): void {
+    invariant(this.#adopt.run(copy).changes === 1, 'content is taken over from a message that is stored');
   }
 
   /** Takes messages out of their transcript and says how many were in it. */
@@ -77,21 +106,38 @@ export class MessagesTable {
     return ids.length === 0 ? [] : this.#metasByIds.all(JSON.stringify(ids)).map(metaFromRow);
   }
 
-  byIds(ids: readonly number[]): readonly Message[] {
-    return ids.length === 0 ? [] : this.#byIds.all(JSON.stringify(ids)).map(messageFromRow);
+  byId(id: number): Message | null {
+    const row = this.#byId.get(id);
+    return row === undefined ? null : messageFromRow(row);
   }
 
+  /** The first page of the active messages after an id, in order. */
   after(transcriptId: string, afterId: number): readonly Message[] {
-    return this.#after.all(transcriptId, afterId).map(messageFromRow);
+    return pageOfMessages(this.#after.iterate(transcriptId, afterId), Infinity).messages;
   }
 
-  /** The newest `limit` active messages with an id below `before`, newest first. */
-  before(transcriptId: string, before: number, limit: number): readonly Message[] {
-    return this.#before.all(transcriptId, before, limit).map(messageFromRow);
+  /** The newest page of the active messages with an id below `before`, newest first. */
+  before(transcriptId: string, before: number, limit: number): MessagePage {
+    return pageOfMessages(this.#before.iterate(transcriptId, before, limit + 1), limit);
   }
 
   /** The highest id ever used, also by rows that are gone. */
   lastId(): number {
     return this.#lastId.get() ?? 0;
   }
+}
+
+export interface MessagePage {
+  readonly messages: readonly Message[];
+  readonly more: boolean;
+}
+
+/** Of rows that are read as they are asked for: what has no room is not read, but for the first of it. */
+export function pageOfMessages(rows: Iterable<MessageRow>, limit: number): MessagePage {
+  const { rows: messages, next } = pageOf(messagesFrom(rows), limit, charactersOf);
+  return { messages, more: next !== null };
+}
+
+function* messagesFrom(rows: Iterable<MessageRow>): Iterable<Message> {
+  for (const row of rows) yield messageFromRow(row);
 }

@@ -8,29 +8,29 @@ import { makeHistoryReads } from './history-reads.ts';
 import { MessagesTable } from './messages-table.ts';
 import { makeSessionLists } from './session-lists.ts';
 import { SessionsTable } from './sessions-table.ts';
+import { makeSnapshotReads } from './snapshot-reads.ts';
 import { makeStoreCounts } from './store-counts.ts';
 import type { Synchronous } from './synchronous.ts';
 
 export type QueryReads = Synchronous<Omit<SessionQueries, 'search'>>;
 
-/** The reads of `SessionQueries`. Each statement has a LIMIT or reads rows by their keys. */
+/** The reads of `SessionQueries`. Each statement has a LIMIT, reads rows by their keys or reads what is open in one session. */
 export function makeQueryReads(db: Database.Database): QueryReads {
   const sessions = new SessionsTable(db);
   const messages = new MessagesTable(db);
   const events = new EventsTable(db, { sessions, messages, admissions: new AdmissionsTable(db) });
+  const approvals = makeApprovalReads(db);
   return {
     ...makeSessionLists(db),
     ...makeAdmissionLists(db),
-    ...makeApprovalReads(db),
+    ...approvals,
     ...makeHistoryReads(db),
+    ...makeSnapshotReads(db, { messages, openApprovals: approvals.openApprovals }),
     counts: makeStoreCounts(db),
-    messagesBefore({ transcriptId, before, limit }) {
-      const newestFirst = messages.before(transcriptId, before ?? Number.MAX_SAFE_INTEGER, limit + 1);
-      return { messages: newestFirst.slice(0, limit).reverse(), more: newestFirst.length > limit };
-    },
+    systemPrompt: (sessionId) => sessions.systemPrompt(sessionId),
     transcriptEvents: ({ sessionId, afterSeq, limit }) => events.ofTranscripts(sessionId, afterSeq, limit),
     events: ({ sessionId, afterSeq, limit }) => ({
-      events: events.after(sessionId, afterSeq, { limit, content: true }),
+      events: events.page(sessionId, afterSeq, limit),
       lastSeq: events.lastSeq(sessionId),
     }),
   };

@@ -24,7 +24,7 @@ const api = {
 
 export type ReaderApi = typeof api;
 
-if (parentPort !== null) serveWorker(parentPort, api);
+if (parentPort !== null) serveWorker(parentPort, api, 'too_large');
 
 function opened(): NonNullable<typeof connection> {
   if (connection === undefined) throw new StorageError('io', 'The store is closed');

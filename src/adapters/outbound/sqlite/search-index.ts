@@ -11,6 +11,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { charactersOf, pageOf } from '../../../core/domain/transcript/content-page.ts';
 import { wordsOf } from '../../../core/domain/search/terms.ts';
 import type { SearchTerms } from '../../../core/domain/search/terms.ts';
 import type { SearchHit, SearchPage, SessionQueries } from '../../../core/ports/session-queries.ts';
@@ -35,10 +36,8 @@ const schema = `
   CREATE VIRTUAL TABLE words USING fts5 (scope, content, content = '', contentless_delete = 1, tokenize = 'ascii');
 `;
 
-/** Messages that are indexed in one transaction, at most. */
-const batchSize = 200;
-/** And about so many characters of them. */
-const batchCharacters = 2_000_000;
+/** What is read of the messages at a time, and indexed in one transaction. */
+const batch = { limit: 200, bytes: 2_000_000 };
 /** Appends are written in the order in which they were called, so a number that is so far behind is never used. */
 const maxCommitsOnTheWay = 1_000;
 /** Hits that are looked up in the store before a page ends without being full. */
@@ -97,38 +96,35 @@ export class SearchIndex {
       )
       .pluck();
     const match = matchOf(query.terms, scope);
-    const hits: SearchHit[] = [];
     let before = query.before ?? Number.MAX_SAFE_INTEGER;
-    for (let lookedUp = 0; lookedUp < maxLookedUp;) {
-      const ids = find.all(match, before, query.limit + 1);
-      lookedUp += ids.length;
-      const found = this.#store.hits(ids, query.principalId);
-      for (const hit of found) {
-        if (hits.length === query.limit) return { hits, next: hits.at(-1)?.message.id ?? null };
-        hits.push(hit);
+    let isEnd = false;
+    const found = function* (store: SearchReads): Iterable<SearchHit> {
+      for (let lookedUp = 0; lookedUp < maxLookedUp && !isEnd;) {
+        const ids = find.all(match, before, query.limit + 1);
+        lookedUp += ids.length;
+        yield* store.hits(ids, query.principalId);
+        before = ids.at(-1) ?? before;
+        isEnd = ids.length <= query.limit;
       }
-      before = ids.at(-1) ?? before;
-      if (ids.length <= query.limit) return { hits, next: null };
-    }
-    return { hits, next: before };
+    };
+    const { rows: hits, next } = pageOf(found(this.#store), query.limit, ({ message }) => charactersOf(message));
+    if (next !== null) return { hits, next: hits.at(-1)?.message.id ?? null };
+    return { hits, next: isEnd ? null : before };
   }
 
   #indexBatch(index: Database.Database): boolean {
     const { message_id: position, deletion } = progressOf(index);
-    const rows = this.#store.contentAfter(position, batchSize);
+    const rows = this.#store.contentBetween({ first: position + 1, last: Number.MAX_SAFE_INTEGER }, batch);
     if (rows.length === 0) return false;
     const commits = this.#store.commits();
     const write = index.transaction(() => {
       let last = position;
-      let characters = 0;
       for (const row of rows) {
         if (row.id > last + 1) {
           index.prepare('INSERT INTO gaps (first, last, commits) VALUES (?, ?, ?)').run(last + 1, row.id - 1, commits);
         }
         insertWords(index, row);
         last = row.id;
-        characters += row.content?.length ?? 0;
-        if (characters > batchCharacters) break;
       }
       setProgress(index, { message_id: last, deletion });
     });
@@ -141,13 +137,20 @@ export class SearchIndex {
     const commits = this.#store.commits();
     const gaps = index.prepare<[], { first: number; last: number; commits: number }>('SELECT * FROM gaps').all();
     for (const gap of gaps) {
-      const rows = this.#store.contentBetween(gap.first, gap.last);
       const fill = index.transaction(() => {
-        for (const row of rows) insertWords(index, row);
+        for (const row of this.#contentOf(gap)) insertWords(index, row);
         if (commits - gap.commits > maxCommitsOnTheWay)
           index.prepare('DELETE FROM gaps WHERE first = ?').run(gap.first);
       });
       fill();
+    }
+  }
+
+  *#contentOf({ first, last }: { readonly first: number; readonly last: number }): Iterable<ContentRow> {
+    for (let from = first; from <= last;) {
+      const rows = this.#store.contentBetween({ first: from, last }, batch);
+      yield* rows;
+      from = (rows.at(-1)?.id ?? last) + 1;
     }
   }
 

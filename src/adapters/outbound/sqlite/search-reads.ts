@@ -38,12 +38,24 @@ export class SearchReads {
     return this.#one<number>('SELECT number FROM sessions WHERE id = ?', sessionId);
   }
 
-  contentAfter(messageId: number, limit: number): readonly ContentRow[] {
-    return this.#all<ContentRow>(`${selectContent} WHERE m.id > ? ORDER BY m.id LIMIT ?`, messageId, limit);
-  }
-
-  contentBetween(first: number, last: number): readonly ContentRow[] {
-    return this.#all<ContentRow>(`${selectContent} WHERE m.id BETWEEN ? AND ? ORDER BY m.id`, first, last);
+  /** The messages from `first` to `last`, at most `limit` and about as many as hold so many bytes, but always one. */
+  contentBetween(
+    { first, last }: { readonly first: number; readonly last: number },
+    { limit, bytes }: { readonly limit: number; readonly bytes: number },
+  ): readonly ContentRow[] {
+    // The length of a column is found without its content.
+    const sizes = this.#all<{ readonly id: number; readonly bytes: number }>(
+      'SELECT id, octet_length(content) AS bytes FROM messages WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+      first,
+      last,
+      limit,
+    );
+    let sum = 0;
+    const end = sizes.findIndex((size) => (sum += size.bytes) > bytes);
+    const newest = (end < 0 ? sizes.at(-1) : sizes[end])?.id;
+    return newest === undefined
+      ? []
+      : this.#all<ContentRow>(`${selectContent} WHERE m.id BETWEEN ? AND ? ORDER BY m.id`, first, newest);
   }
 
   deletionsAfter(number: number): readonly { readonly number: number; readonly session: number }[] {
@@ -54,14 +66,18 @@ export class SearchReads {
     );
   }
 
-  /** Those of the messages that are there and the principal's, newest first. */
-  hits(ids: readonly number[], principalId: string): readonly SearchHit[] {
-    return this.#all<HitRow>(selectHits, JSON.stringify(ids), principalId).map((row) => ({
-      sessionId: row.root,
-      title: row.title,
-      transcriptId: row.transcript,
-      message: messageFromRow(row),
-    }));
+  /** Those of the messages that are there and the principal's, newest first, each read when it is asked for. */
+  *hits(ids: readonly number[], principalId: string): Iterable<SearchHit> {
+    const hits = this.#db.prepare<[string, string], HitRow>(selectHits);
+    const rows = withStorageErrors(() => hits.iterate(JSON.stringify(ids), principalId));
+    try {
+      for (let next = withStorageErrors(() => rows.next()); !next.done; next = withStorageErrors(() => rows.next())) {
+        const { root: sessionId, title, transcript: transcriptId } = next.value;
+        yield { sessionId, title, transcriptId, message: messageFromRow(next.value) };
+      }
+    } finally {
+      rows.return?.();
+    }
   }
 
   #all<Row>(sql: string, ...given: readonly unknown[]): readonly Row[] {

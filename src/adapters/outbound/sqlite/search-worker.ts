@@ -30,4 +30,4 @@ const api = {
 
 export type SearchApi = typeof api;
 
-if (parentPort !== null) serveWorker(parentPort, api);
+if (parentPort !== null) serveWorker(parentPort, api, 'too_large');

@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { SessionSummary } from '../../../core/ports/session-queries.ts';
 import type { QueryReads } from './query-reads.ts';
-import { breakerFrom, headColumns, headFromRow, headTables } from './session-row.ts';
+import { breakerFrom, headTables, shownHeadColumns, shownProfileFromRow } from './session-row.ts';
 import type { HeadRow } from './session-row.ts';
 
-interface SummaryRow extends HeadRow {
+interface SummaryRow extends Omit<HeadRow, 'system_prompt'> {
   readonly tip_message_count: number;
   readonly queued: number;
   readonly started: number;
@@ -23,7 +23,7 @@ const openWith = (status: string): string =>
   `(SELECT count(*) FROM session_admissions a
     WHERE a.target_session_id = s.id AND a.status <> 'terminal' AND a.status = '${status}') AS ${status}`;
 
-const selectSummary = `SELECT ${headColumns}, tip.message_count AS tip_message_count,
+const selectSummary = `SELECT ${shownHeadColumns}, tip.message_count AS tip_message_count,
   ${openWith('queued')}, ${openWith('started')}, ${openWith('unknown')},
   (SELECT at FROM session_events e WHERE e.session_id = s.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM ${headTables}`;
@@ -62,23 +62,22 @@ export function makeSessionLists(
 }
 
 function summaryFromRow(row: SummaryRow): SessionSummary {
-  const head = headFromRow(row);
   return {
-    sessionId: head.sessionId,
-    tipId: head.lineage.tipId,
-    profile: head.profile,
-    revision: head.revision,
-    archived: head.archived,
-    pinned: head.pinned,
-    executionGeneration: head.executionGeneration,
-    transcripts: head.lineage.length,
-    compressions: head.lineage.compressions,
+    sessionId: row.id,
+    tipId: row.tip_session_id,
+    profile: shownProfileFromRow(row),
+    revision: row.revision,
+    archived: row.archived === 1,
+    pinned: row.pinned === 1,
+    executionGeneration: row.execution_generation,
+    transcripts: row.transcript_count,
+    compressions: row.compression_count,
     messageCount: row.tip_message_count,
     queued: row.queued,
     started: row.started,
     unknown: row.unknown,
-    held: head.hold !== null,
-    lastSeq: head.seq,
+    held: row.hold_reason !== null,
+    lastSeq: row.last_seq,
     updatedAt: row.updated_at,
   };
 }

@@ -86,8 +86,10 @@ const profileColumnNames = [
 
 export const profileColumns = profileColumnNames.join(', ');
 
-/** The columns of a `HeadRow`, from the root row `s`, its tip `tip` and the open compression `c`. */
-export const headColumns = `s.id, ${profileColumnNames.map((name) => `s.${name}`).join(', ')},
+const shownProfileColumns = profileColumnNames.filter((name) => name !== 'system_prompt').map((name) => `s.${name}`);
+
+/** The columns of a `HeadRow` but for the system prompt, from the root row `s`, its tip `tip` and the open compression `c`. */
+export const shownHeadColumns = `s.id, ${shownProfileColumns.join(', ')},
   s.revision, s.archived, s.pinned, s.deleted_at, s.execution_generation, s.hold_reason, s.hold_until, s.hold_by, s.hold_at,
   s.tip_session_id, tip.parent_session_id AS tip_parent_id, s.transcript_count, s.compression_count,
   s.breaker_failures, s.breaker_open_until, s.breaker_reason, s.breaker_recent,
@@ -96,6 +98,8 @@ export const headColumns = `s.id, ${profileColumnNames.map((name) => `s.${name}`
   c.epoch AS compression_epoch, c.started_at AS compression_started_at,
   c.execution_generation AS compression_generation,
   (SELECT max(seq) FROM session_events WHERE session_id = s.id) AS last_seq`;
+
+export const headColumns = `${shownHeadColumns}, s.system_prompt`;
 
 export const headTables = `sessions s JOIN sessions tip ON tip.id = s.tip_session_id
   LEFT JOIN compressions c ON c.session_id = s.id AND c.status = 'started'`;
@@ -125,7 +129,11 @@ export function headFromRow(row: HeadRow): SessionHead {
   };
 }
 
-export function profileFromRow(row: ProfileRow): SessionProfile {
+function profileFromRow(row: ProfileRow): SessionProfile {
+  return { ...shownProfileFromRow(row), systemPrompt: row.system_prompt };
+}
+
+export function shownProfileFromRow(row: Omit<ProfileRow, 'system_prompt'>): Omit<SessionProfile, 'systemPrompt'> {
   return {
     principalId: row.principal_id,
     requestId: row.request_id,
@@ -136,7 +144,6 @@ export function profileFromRow(row: ProfileRow): SessionProfile {
     model: row.model,
     baseUrl: row.base_url,
     cwd: row.cwd,
-    systemPrompt: row.system_prompt,
     systemPromptTokens: row.system_prompt_tokens,
     toolsets: fromJsonList(row.toolsets),
     tools: fromJsonList(row.tools),

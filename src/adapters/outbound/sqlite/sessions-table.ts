@@ -5,7 +5,7 @@ import { createdSession } from '../../../core/domain/session/evolve.ts';
 import type { Hold, SessionProfile, UsageAnchor } from '../../../core/domain/session/state.ts';
 import type { SessionChanges } from '../../../core/domain/session/update.ts';
 import type { CreatedSession, OwnedSession } from '../../../core/ports/ledger.ts';
-import { headColumns, headFromRow, headTables, profileColumns, profileFromRow, profileToRow } from './session-row.ts';
+import { headColumns, headFromRow, headTables, profileColumns, profileToRow } from './session-row.ts';
 import type { HeadRow, ProfileRow, SessionHead } from './session-row.ts';
 
 /** One row for each transcript; the root row carries what belongs to the session as a whole. */
@@ -15,6 +15,7 @@ export class SessionsTable {
   readonly #close: Database.Statement<[{ readonly id: string; readonly at: string; readonly reason: string }]>;
   readonly #head: Database.Statement<[string], HeadRow>;
   readonly #profile: Database.Statement<[string], ProfileRow>;
+  readonly #systemPrompt: Database.Statement<[string], string | null>;
   readonly #tip: Database.Statement<[string], string>;
   readonly #root: Database.Statement<[string], OwnedSession>;
   readonly #created: Database.Statement<[string, string], { readonly id: string; readonly request_digest: string }>;
@@ -49,6 +50,7 @@ export class SessionsTable {
     );
     this.#head = db.prepare(`SELECT ${headColumns} FROM ${headTables} WHERE s.id = ? AND s.parent_session_id IS NULL`);
     this.#profile = db.prepare(`SELECT ${profileColumns} FROM sessions WHERE id = ? AND parent_session_id IS NULL`);
+    this.#systemPrompt = db.prepare<[string], string | null>('SELECT system_prompt FROM sessions WHERE id = ?').pluck();
     this.#tip = db.prepare<[string], string>('SELECT tip_session_id FROM sessions WHERE id = ?').pluck();
     this.#root = db.prepare(
       'SELECT root_session_id AS sessionId, principal_id AS principalId FROM sessions WHERE id = ?',
@@ -128,13 +130,13 @@ export class SessionsTable {
     readonly at: string;
   }): void {
     const { root, parent, child, at } = rotation;
-    const profile = this.profileOf(root);
-    invariant(profile !== null, 'only a created session is rotated');
+    const row = this.#profile.get(root);
+    invariant(row !== undefined, 'only a created session is rotated');
     invariant(
       this.#close.run({ id: parent, at, reason: 'compression' }).changes === 1,
       'L1: only an open transcript is rotated',
     );
-    this.#insertChild.run({ ...profileToRow(profile), id: child, parent, root, at });
+    this.#insertChild.run({ ...row, id: child, parent, root, at });
   }
 
   head(sessionId: string): SessionHead | null {
@@ -142,9 +144,8 @@ export class SessionsTable {
     return row === undefined ? null : headFromRow(row);
   }
 
-  profileOf(sessionId: string): SessionProfile | null {
-    const row = this.#profile.get(sessionId);
-    return row === undefined ? null : profileFromRow(row);
+  systemPrompt(sessionId: string): string | null {
+    return this.#systemPrompt.get(sessionId) ?? null;
   }
 
   tipOf(sessionId: string): string | null {

@@ -1,7 +1,9 @@
 import { StorageError } from '../../../core/ports/ledger.ts';
 
+type FailureKind = Exclude<StorageError['kind'], 'too_large'>;
+
 /** SQLite's primary result codes that say that the storage failed; an extended code begins with one of them. */
-const kinds: readonly (readonly [code: string, kind: StorageError['kind']])[] = [
+const kinds: readonly (readonly [code: string, kind: FailureKind])[] = [
   ['SQLITE_FULL', 'full'],
   ['SQLITE_BUSY', 'busy'],
   ['SQLITE_LOCKED', 'busy'],
@@ -19,7 +21,7 @@ const kinds: readonly (readonly [code: string, kind: StorageError['kind']])[] = 
 /** What better-sqlite3 says of a connection that was closed, without a code. */
 const notOpen = 'The database connection is not open';
 
-const meanings: Readonly<Record<StorageError['kind'], string>> = {
+const meanings: Readonly<Record<FailureKind, string>> = {
   full: 'The disk is full',
   busy: 'Another program holds the database',
   io: 'The storage device reported an error',

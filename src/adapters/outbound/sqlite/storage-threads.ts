@@ -5,21 +5,25 @@ import type { SearchApi } from './search-worker.ts';
 import { WorkerChannel } from './worker-channel.ts';
 import type { WriterApi } from './writer-worker.ts';
 
-/** The two threads of a store: one writes, one reads. Once they have closed a store they may open another. */
+/** The threads of a store. Once they have closed a store they may open another. */
 export interface StorageThreads {
   readonly writer: WorkerChannel<WriterApi>;
+  /** For what the ledger reads, so that no turn and no command waits behind somebody's pages. */
   readonly reader: WorkerChannel<ReaderApi>;
+  /** For lists and pages. */
+  readonly pageReader: WorkerChannel<ReaderApi>;
 }
 
 export function startStorageThreads(): StorageThreads {
   return {
     writer: new WorkerChannel<WriterApi>(startWorker('writer-worker')),
     reader: new WorkerChannel<ReaderApi>(startWorker('reader-worker')),
+    pageReader: new WorkerChannel<ReaderApi>(startWorker('reader-worker')),
   };
 }
 
 export async function terminateStorageThreads(threads: StorageThreads): Promise<void> {
-  await Promise.all([threads.reader.terminate(), threads.writer.terminate()]);
+  await Promise.all([threads.pageReader.terminate(), threads.reader.terminate(), threads.writer.terminate()]);
 }
 
 /** A thread for one long task. Whoever starts it ends it. */

@@ -129,10 +129,9 @@ export class SqliteStore {
     const lastSeq = this.#events.lastSeq(sessionId);
     invariant(expectedSeq <= lastSeq, 'nobody knows more events than the store');
     if (expectedSeq < lastSeq) {
-      const limit = lastSeq - expectedSeq;
-      return { kind: 'stale', events: this.#events.after(sessionId, expectedSeq, { limit, content: false }) };
+      return { kind: 'stale', events: this.#events.after(sessionId, expectedSeq) };
     }
-    return this.#takenBy(events);
+    return this.#takenBy(events) ?? this.#goneFrom(events);
   }
 
   #takenBy(events: readonly SessionEvent[]): AppendResult | null {
@@ -147,6 +146,11 @@ export class SqliteStore {
       if (created !== null) return { kind: 'request_taken', created };
     }
     return null;
+  }
+
+  #goneFrom(events: readonly SessionEvent[]): AppendResult | null {
+    const sources = events.flatMap((event) => (event.type === 'message.appended' ? (event.contentFrom ?? []) : []));
+    return this.#tables.messages.areThere(sources) ? null : { kind: 'content_gone' };
   }
 }
 

@@ -29,7 +29,7 @@ export type StoredBody =
       readonly payloadFrom?: string;
     }
   | Omit<BodyOf<'admission.edited'>, 'payload'>
-  | (Omit<BodyOf<'message.appended'>, 'message'> & { readonly message: number })
+  | (Omit<BodyOf<'message.appended'>, 'message' | 'contentFrom'> & { readonly message: number })
   | (Omit<BodyOf<'compression.completed'>, 'head' | 'summary' | 'tail'> & {
       readonly head: readonly StoredCopy[];
       readonly summary: number;
@@ -70,7 +70,10 @@ export function toStored(event: SessionEvent): StoredBody {
   }
   const body = bodyOf(event);
   if (body.type === 'admission.edited') return { type: body.type, payloadDigest: body.payloadDigest };
-  if (body.type === 'message.appended') return { ...body, message: body.message.id };
+  if (body.type === 'message.appended') {
+    const { contentFrom, ...stored } = body;
+    return { ...stored, message: body.message.id };
+  }
   if (body.type === 'compression.completed') {
     return { ...body, head: body.head.map(toCopy), summary: body.summary.id, tail: body.tail.map(toCopy) };
   }

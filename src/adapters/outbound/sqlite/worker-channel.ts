@@ -15,8 +15,10 @@ interface Call {
 type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: WireError };
 
 /**
- * Calls to a worker thread. It begins them in the order of the calls. When the worker is gone, whatever the reason, every call that waits and every later one is rejected with a `StorageError` of kind `io`:
- * nobody knows what it had done.
+ * Calls to a worker thread. It begins them in the order of the calls. When the worker is gone, whatever the reason, every
+ * call that waits and every later one is rejected with a `StorageError` of kind `io`: nobody knows what it had done.
+ *
+ * What can't be written as one text fails alone. A call that can't be sent was never begun: its kind is `too_large`.
  */
 export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: never[]) => unknown }> {
   readonly #worker: Worker;
@@ -36,9 +38,10 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
     if (this.#gone !== null) return Promise.reject(this.#gone);
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
+      const call = encode({ id: this.#lastId, method, args }, 'too_large');
       // The worker's method of this name gives the value its type.
       this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
-      this.#worker.postMessage(encode({ id: this.#lastId, method, args }));
+      this.#worker.postMessage(call);
     });
   }
 
@@ -62,19 +65,42 @@ export class WorkerChannel<Api extends { readonly [M in keyof Api]: (...args: ne
   }
 }
 
-/** JSON, which all of it can be written as: it takes a third of the time of a structured clone. */
-function encode(message: Call | Answer): string {
-  return JSON.stringify(message);
+/**
+ * JSON, which all of it can be written as: it takes a third of the time of a structured clone. Throws a `StorageError` of
+ * the kind that is named for what is longer than a string may be.
+ */
+function encode(message: Call | Answer, whenTooLarge: StorageError['kind']): string {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new StorageError(whenTooLarge, 'It is too large to be handed over between threads', { cause: error });
+  }
 }
 
-/** The worker's side of a channel. */
-export function serveWorker(port: MessagePort, api: WorkerApi): void {
+/**
+ * The worker's side of a channel. `whenTooLarge` is what an answer that can't be sent means: `too_large` where every call
+ * only reads, and `io` where a call may have changed something that nobody would hear of.
+ */
+export function serveWorker(port: MessagePort, api: WorkerApi, whenTooLarge: 'too_large' | 'io'): void {
   port.on('message', (call: string) => {
     const { id, method, args } = JSON.parse(call) as Call; // as the other side of the channel wrote it
     const answer = answerTo(id, () => api[method]?.(...(args as never[]))); // the caller's side is typed by the same Api
-    if (answer instanceof Promise) void answer.then((late) => port.postMessage(encode(late)));
-    else port.postMessage(encode(answer));
+    if (answer instanceof Promise) void answer.then(send);
+    else send(answer);
   });
+
+  function send(answer: Answer): void {
+    port.postMessage(encoded(answer));
+  }
+
+  function encoded(answer: Answer): string {
+    try {
+      return encode(answer, whenTooLarge);
+    } catch (error) {
+      return encode({ id: answer.id, error: toWireError(error) }, whenTooLarge);
+    }
+  }
 }
 
 /** Without a pause for a method that needs none: the next call may already be there. */

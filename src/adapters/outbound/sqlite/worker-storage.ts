@@ -15,8 +15,8 @@ import type { StorageThreads } from './storage-threads.ts';
 const defaultBusyTimeoutMs = 50;
 
 /**
- * Opens a store in two threads, one that writes and one that reads, so that neither an fsync nor a long page of
- * history stops the caller's event loop. It rejects with a `StoreOpenError` when the store can't be opened.
+ * Opens a store in three threads, one that writes, one that reads for the ledger and one that reads pages, so that neither
+ * an fsync nor a long page of history stops the caller's event loop, nor a page the ledger. It rejects with a `StoreOpenError` when the store can't be opened.
  *
  * Threads that are passed in are left running when the store is closed.
  */
@@ -30,7 +30,8 @@ export async function openWorkerStorage(
   try {
     const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
     const anchor = holdLog(options.home);
-    await threads.reader.call('open', { home: options.home, busyTimeoutMs });
+    for (const reader of [threads.reader, threads.pageReader])
+      await reader.call('open', { home: options.home, busyTimeoutMs });
     const { home } = options;
     return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure });
   } catch (error) {
@@ -63,14 +64,17 @@ interface OpenedThreads {
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
   const { storeId, opening, home, anchor, end, onBatch, onFailure } = opened;
-  const { writer, reader } = opened.threads;
+  const { writer, reader, pageReader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(storePath(home), failStop);
-  // TypeScript can't see that the answer to a method is that method's answer.
-  const read: ReadCall = (method, ...args) => failStop.watch(reader.call('read', method, args)) as never;
+  const readBy =
+    (thread: StorageThreads['reader']): ReadCall =>
+    // TypeScript can't see that the answer to a method is that method's answer.
+    (method, ...args) =>
+      failStop.watch(thread.call('read', method, args)) as never;
   const index = new SearchThread(home, (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined));
   const ledger = new SqliteLedger({
-    read,
+    read: readBy(reader),
     failStop,
     takeOwnership: (owner) => writer.call('takeOwnership', owner),
     appendBatch: (requests) => {
@@ -90,7 +94,7 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
     storeId,
     opening,
     ledger,
-    queries: makeSqliteQueries(read, (query) => index.search(query)),
+    queries: makeSqliteQueries(readBy(pageReader), (query) => index.search(query)),
     backups: maintenance,
     findDamage: () => maintenance.findDamage(),
     noted: () => noted,
@@ -102,6 +106,7 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
       try {
         // The readers first: while they have the file open the write-ahead log can't be removed.
         anchor.close();
+        await pageReader.call('close');
         await reader.call('close');
         await writer.call('close');
       } finally {

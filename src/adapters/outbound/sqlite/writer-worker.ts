@@ -26,7 +26,7 @@ const api = {
 
 export type WriterApi = typeof api;
 
-if (parentPort !== null) serveWorker(parentPort, api);
+if (parentPort !== null) serveWorker(parentPort, api, 'io');
 
 function opened(): StoreWriter {
   if (writer === undefined) throw new StorageError('io', 'The store is closed');

@@ -5,7 +5,7 @@ import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { QueuePlace } from '../admission/move.ts';
-import type { Message, MessageDraft } from '../transcript/message.ts';
+import type { MessageDraft, MessageMeta } from '../transcript/message.ts';
 import type { CompressionRequest, ToolResultKind } from './events.ts';
 import type { SessionChanges } from './update.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
@@ -49,8 +49,8 @@ interface NewPrompt {
 
 /** Everything that can be asked of a session. A key of the map is the command's `kind`. */
 interface CommandFields {
-  /** With `messages` the transcript begins with copies of them, in this order. */
-  create: { readonly profile: SessionProfile; readonly messages?: readonly Message[] };
+  /** With `messages`, of which all are stored, the transcript begins with copies of them, in this order. */
+  create: { readonly profile: SessionProfile; readonly messages?: readonly MessageMeta[] };
   submit: NewPrompt;
   /** A prompt for the running turn of this generation. */
   steer: NewPrompt & { readonly executionGeneration: number; readonly ifOver: SteerTarget['ifOver'] };

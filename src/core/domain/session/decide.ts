@@ -20,7 +20,8 @@ import { decideSettle } from '../turn/settle.ts';
 import type { AdmissionKey, Command, CommandKind, ReplyOf } from './commands.ts';
 import { accepted, refused, sessionEvent } from './decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from './decision.ts';
-import type { Message } from '../transcript/message.ts';
+import { metaOf } from '../transcript/message.ts';
+import type { MessageMeta } from '../transcript/message.ts';
 import { evolve } from './evolve.ts';
 import type { SessionEvent } from './events.ts';
 import { decideDelete } from './delete.ts';
@@ -130,11 +131,15 @@ function decideCreate(state: SessionState | null, command: Command<'create'>, co
   return accepted([sessionEvent({ type: 'session.created', profile }), ...copies], () => null);
 }
 
-/** A message that a fork takes over. It is the fork's own: no admission of the other session is known here. */
-function copyOf(message: Message, id: number): UnnumberedEvent {
+/**
+ * A message that a fork takes over. It is the fork's own: no admission of the other session is known here. The ledger
+ * copies the content, which may be more than anybody should hold at once.
+ */
+function copyOf(message: MessageMeta, id: number): UnnumberedEvent {
   return sessionEvent({
     type: 'message.appended',
-    message: { ...message, id, originId: id, admissionId: null },
+    message: { ...metaOf(message), id, originId: id, admissionId: null },
+    contentFrom: message.id,
     boundary: null,
     step: 0,
     contextTokens: null,

@@ -88,6 +88,8 @@ export type SessionEventBody =
   | {
       readonly type: 'message.appended';
       readonly message: Message | MessageMeta;
+      /** The stored message whose content this one takes over, instead of bringing it. Absent for an event that was read back. */
+      readonly contentFrom?: number;
       /** The boundary that this append makes durable: the prompt's message opens `model`. */
       readonly boundary: Boundary | null;
       readonly step: number;

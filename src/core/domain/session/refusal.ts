@@ -20,6 +20,8 @@ export type Refusal =
   | { readonly reason: 'not_claimable' }
   | { readonly reason: 'queue_full'; readonly limit: number }
   | { readonly reason: 'unsupported_parts'; readonly parts: readonly number[] }
+  /** What the command would store can't be handed to the store in one piece. */
+  | { readonly reason: 'too_large' }
   | { readonly reason: 'draining' }
   | { readonly reason: 'stop_requested' }
   | { readonly reason: 'tip_moved' }

@@ -127,8 +127,8 @@ export const commitsBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: 'core/use-cases/read-snapshot.ts',
-        from: `const now = await deps.queries.findSession(sessionId);`,
-        to: `const now = { lastSeq: (await deps.sessions.state(sessionId))?.seq };`,
+        from: `const state = commits.stateAt(page.lastSeq, first);`,
+        to: `const state = first;`,
       },
     ],
   },

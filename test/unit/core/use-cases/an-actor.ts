@@ -6,7 +6,7 @@ import type { Failpoints } from '../../../../src/core/ports/failpoints.ts';
 import { noFailpoints } from '../../../../src/core/ports/failpoints.ts';
 import { makeNumbering } from '../../../../src/core/use-cases/numbering.ts';
 import { SessionActor } from '../../../../src/core/use-cases/session-actor.ts';
-import type { FatalCause } from '../../../../src/core/use-cases/session-actor.ts';
+import type { FatalCause } from '../../../../src/core/use-cases/fatal-cause.ts';
 import { aProfile, aSessionId } from '../../../support/builders.ts';
 import { done, quiet } from '../../../support/memory-gateway.ts';
 import { TroubledLedger } from '../../../support/troubled-ledger.ts';

@@ -96,7 +96,7 @@ describe('when it is too large even then', () => {
 
     const { admissions } = await gateway.queries.listAdmissions({ sessionId, include: 'all', limit: 10, after: null });
 
-    expect(admissions.find(({ admission }) => admission.admissionId === ended.admissionId)?.payload?.text).toBe(small);
+    expect(admissions.find(({ admission }) => admission.admissionId === ended.admissionId)?.text).toBe(small);
   });
 });
 

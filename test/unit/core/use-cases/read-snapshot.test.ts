@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
-import type { SessionSnapshot } from '../../../../src/core/use-cases/resume-session.ts';
+import type { ReadSnapshot, SessionSnapshot } from '../../../../src/core/use-cases/resume-session.ts';
 import type { SessionState } from '../../../../src/core/domain/session/state.ts';
 import { aToolCall } from '../../../support/builders.ts';
 import { MemoryGateway, quiet } from '../../../support/memory-gateway.ts';
@@ -37,9 +37,7 @@ describe('a snapshot', () => {
     expect(snapshot.state).toEqual(await gateway.state(sessionId));
     expect(snapshot.messages.map(({ text }) => text)).toEqual(['prompt a', 'Fine.', 'prompt b']);
     expect(snapshot.moreMessages).toBe(false);
-    expect(
-      snapshot.pending.map(({ admission, payload }) => [admission.inputId, admission.status, payload?.text]),
-    ).toEqual([
+    expect(snapshot.pending.map(({ admission, text }) => [admission.inputId, admission.status, text])).toEqual([
       ['b', 'started', 'prompt b'],
       ['c', 'queued', 'prompt c'],
     ]);
@@ -160,39 +158,25 @@ describe('what a turn has said so far', () => {
 });
 
 describe('a snapshot that is read while the session goes on is of one instant:', () => {
-  /** Reads a snapshot; the test may commit something between any two of its reads. */
+  /** Reads a snapshot; the test may commit something before the store is looked at, and before it has answered. */
   async function racing(
     gateway: MemoryGateway,
     sessionId: string,
-    between: (read: 'messages' | 'pending') => Promise<unknown>,
+    meanwhile: (place: 'before the read' | 'after the read') => Promise<unknown>,
   ): Promise<SessionSnapshot | null> {
-    const queries: Pick<SessionQueries, 'messagesBefore' | 'listAdmissions' | 'findSession'> = {
-      findSession: (id) => gateway.queries.findSession(id),
-      messagesBefore: async (page) => {
-        await between('messages');
-        return gateway.queries.messagesBefore(page);
-      },
-      listAdmissions: async (page) => {
-        await between('pending');
-        return gateway.queries.listAdmissions(page);
-      },
+    const snapshot: SessionQueries['snapshot'] = async (page) => {
+      await meanwhile('before the read');
+      const found = await gateway.queries.snapshot(page);
+      await meanwhile('after the read');
+      return found;
     };
-    const read = makeReadSnapshot({
-      sessions: gateway.sessions,
-      queries: queries as SessionQueries, // a snapshot reads nothing else
-      catalog: { limits: () => ({ contextTokens: 1000, outputTokens: 100, source: 'configured' }) },
-      policy: {
-        enabled: true,
-        protectFirstN: 1,
-        protectLastN: 2,
-        threshold: 0.8,
-        thresholdTokens: null,
-        inPlace: false,
-      },
-      maxOutputTokens: null,
-      partialOf: () => null,
-    });
-    return read({ sessionId, messageLimit: 200, before: null });
+    return readerOver(gateway, snapshot)({ sessionId, messageLimit: 200, before: null });
+  }
+
+  function readerOver(gateway: MemoryGateway, snapshot: SessionQueries['snapshot']): ReadSnapshot {
+    const { sessions, reportContext } = gateway.gateway;
+    const { hub, clock } = gateway;
+    return makeReadSnapshot({ sessions, queries: { snapshot }, hub, clock, reportContext, partialOf: () => null });
   }
 
   /** What a snapshot of this state has to hold, from the state alone. */
@@ -200,38 +184,36 @@ describe('a snapshot that is read while the session goes on is of one instant:',
     const state = snapshot?.state as SessionState; // there is a session
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(state.messages.map(({ id }) => id));
     expect(snapshot?.pending.map(({ admission }) => admission)).toEqual(state.open);
+    expect(snapshot?.pending.every(({ text }) => text !== null)).toBe(true);
   }
 
-  test.each(['messages', 'pending'] as const)('a turn that ends before the %s are read', async (place) => {
+  test.each(['before the read', 'after the read'] as const)('a turn that ends %s', async (place) => {
     const { gateway, sessionId } = await aSession();
     await gateway.turn(sessionId, 'before');
     gateway.model.enqueue([{ kind: 'gate', name: 'answer' }, ...textAnswer('Done.')]);
     await gateway.submit(sessionId, 'a');
     await gateway.submit(sessionId, 'b');
     await gateway.model.reached('answer');
-    let first = true;
 
-    const snapshot = await racing(gateway, sessionId, async (read) => {
-      if (read !== place || !first) return;
-      first = false;
+    const snapshot = await racing(gateway, sessionId, async (now) => {
+      if (now !== place) return;
       gateway.model.release('answer');
       await gateway.ended(sessionId, 'b');
       await quiet();
     });
 
     expectWhole(snapshot);
+    expect(snapshot?.pending).toHaveLength(place === 'before the read' ? 0 : 2);
   });
 
-  test.each([true, false])('a compression (in place: %s) before the messages are read', async (inPlace) => {
+  test.each([true, false])('a compression (in place: %s) before the read', async (inPlace) => {
     const model = aModel(() => [{ kind: 'gate', name: 'summary' }, ...textAnswer('SUMMARY OF BEFORE')]);
     const { gateway, sessionId } = await underPressure({ model, policy: { inPlace } });
     await gateway.submit(sessionId, 'trigger', textOf(200, 'trigger'));
     await model.reached('summary');
-    let first = true;
 
-    const snapshot = await racing(gateway, sessionId, async (read) => {
-      if (read !== 'messages' || !first) return;
-      first = false;
+    const snapshot = await racing(gateway, sessionId, async (now) => {
+      if (now === 'after the read') return;
       model.release('summary');
       await gateway.ended(sessionId, 'trigger');
       await quiet();
@@ -240,18 +222,83 @@ describe('a snapshot that is read while the session goes on is of one instant:',
     expectWhole(snapshot);
   });
 
-  test('a prompt that comes before every one of its reads', async () => {
+  test('a session that never rests is read once', async () => {
     const { gateway, sessionId } = await aSession();
     gateway.model.enqueue([{ kind: 'hang' }]);
     await gateway.submit(sessionId, 'running');
     await gateway.model.requested(1);
-    let count = 0;
+    let reads = 0;
 
     const snapshot = await racing(gateway, sessionId, async () => {
-      count += 1;
-      if (count < 60) await gateway.submit(sessionId, `p${String(count)}`);
+      reads += 1;
+      for (const n of [1, 2, 3]) await gateway.submit(sessionId, `p${String(reads)}.${String(n)}`);
     });
 
     expectWhole(snapshot);
+    expect(snapshot?.pending).toHaveLength(4);
+    expect(reads).toBe(2);
+  });
+
+  /** A session of which a prompt is stored, and nobody has heard of it yet. */
+  async function withUntoldPrompt() {
+    let tell: () => void = () => undefined;
+    const told = new Promise<void>((resolve) => (tell = resolve));
+    const hit = (place: string): Promise<void> | undefined => (place === 'submit.after_commit' ? told : undefined);
+    const { gateway, sessionId } = await aSession({ failpoints: { hit } });
+    const submitted = gateway.submit(sessionId, 'a');
+    await quiet();
+    return { gateway, sessionId, submitted, tell };
+  }
+
+  test('what is stored is waited for until this process has heard of it', async () => {
+    const { gateway, sessionId, submitted, tell } = await withUntoldPrompt();
+
+    const reading = gateway.gateway.readSnapshot({ sessionId, messageLimit: 10, before: null });
+    await quiet();
+    tell();
+    await submitted;
+
+    expect((await reading)?.pending.map(({ admission }) => admission.inputId)).toEqual(['a']);
+    expect(gateway.clock.sleeping).toBe(0);
+  });
+
+  test('what is stored and never heard of ends it with a failure after which the call may be repeated', async () => {
+    const { gateway, sessionId } = await withUntoldPrompt();
+
+    const reading = gateway.gateway.readSnapshot({ sessionId, messageLimit: 10, before: null });
+    const failure = expect(reading).rejects.toMatchObject({ kind: 'busy', retryable: true, outcomeUnknown: false });
+    await quiet();
+    await gateway.clock.advance(5_000);
+
+    await failure;
+    expect(gateway.hub.hasListeners(sessionId)).toBe(false);
+  });
+
+  test.each([true, false])('what a turn says is left out where the session has gone on (%s)', async (goesOn) => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue([{ kind: 'hang' }]);
+    await gateway.submit(sessionId, 'running');
+    await gateway.model.requested(1);
+    const partial = { executionGeneration: 1, step: 1, offset: 1, text: 'x' };
+    const { sessions, reportContext } = gateway.gateway;
+    const { hub, clock } = gateway;
+    const read = makeReadSnapshot({
+      sessions,
+      hub,
+      clock,
+      reportContext,
+      queries: {
+        snapshot: async (page) => {
+          const found = await gateway.queries.snapshot(page);
+          if (goesOn) await gateway.submit(sessionId, 'next');
+          return found;
+        },
+      },
+      partialOf: () => partial,
+    });
+
+    const snapshot = await read({ sessionId, messageLimit: 10, before: null });
+
+    expect(snapshot?.partial).toEqual(goesOn ? null : partial);
   });
 });

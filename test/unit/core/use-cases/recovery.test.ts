@@ -60,7 +60,7 @@ describe('a fresh owner', () => {
     expect(successor.admission(sent, 'a').status).toBe('unknown');
     expect(successor.admission(sent, 'b').status).toBe('queued');
     const { unknown } = await successor.gateway.status();
-    expect(unknown.map(({ admission }) => admission.sessionId)).toEqual([sent]);
+    expect(unknown.map(({ sessionId }) => sessionId)).toEqual([sent]);
   });
 
   test('runs nothing before it was started, whatever is submitted', async () => {

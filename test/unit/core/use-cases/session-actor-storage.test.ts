@@ -215,3 +215,61 @@ describe('when this program has a bug', () => {
     expect(ledger.appends).toHaveLength(before);
   });
 });
+
+describe('what is too large to be handed to the storage', () => {
+  const tooLarge = { kind: 'refused', refusal: { reason: 'too_large' } };
+
+  test('is refused alone: what was decided with it is stored, in the order in which it came', async () => {
+    const { actor, ledger, commits, fatal } = await anActor();
+    ledger.failNext('append', trouble('too_large'));
+    ledger.beforeNext('append', async () => undefined);
+    ledger.failNext('append', trouble('too_large'));
+
+    const answers = await Promise.all([1, 2, 3].map((n) => actor.send(commands.submit(n))));
+
+    expect(answers).toMatchObject([{ kind: 'done' }, tooLarge, { kind: 'done' }]);
+    expect(typesOf(commits)).toEqual([['admission.queued'], ['admission.queued']]);
+    expect(ledger.appends.map(({ events }) => events.length)).toEqual([3, 1, 1, 1]);
+    expect(fatal).toEqual([]);
+  });
+
+  test('is not tried again for a turn either', async () => {
+    const { actor, ledger, storage, fatal } = await anActor();
+    await actor.send(commands.submit(1));
+    const { executionGeneration } = done(await actor.send(commands.claim(1, aDraft())));
+    ledger.failNext('append', trouble('too_large'));
+
+    expect(await actor.send(commands.settle({ executionGeneration }))).toEqual(tooLarge);
+    expect(done(await actor.send(commands.settle({ executionGeneration })))).toEqual({ outcome: 'completed' });
+    expect([storage, fatal]).toEqual([[], []]);
+  });
+
+  test('leaves the commands behind it to be decided together again', async () => {
+    const { actor, ledger } = await anActor();
+    ledger.failNext('append', trouble('too_large'));
+    await Promise.all([1, 2].map((n) => actor.send(commands.submit(n))));
+    ledger.appends.length = 0;
+
+    await Promise.all([3, 4].map((n) => actor.send(commands.submit(n))));
+
+    expect(ledger.appends.map(({ events }) => events.length)).toEqual([2]);
+  });
+});
+
+describe('a round of commands', () => {
+  test.each([
+    ['few large ones', [600_000, 600_000, 600_000], [1, 1, 1]],
+    ['one that is larger than a round', [10, 3_000_000, 10, 10], [1, 1, 2]],
+    ['many small ones', Array.from({ length: 300 }, () => 10), [256, 44]],
+  ])('is bounded by number and by size: %s', async (_what, sizes, rounds) => {
+    const { actor, ledger } = await anActor();
+
+    const submit = (size: number, n: number) => {
+      const command = commands.submit(n + 1);
+      return { ...command, payload: { text: 'x'.repeat(size), parts: null } };
+    };
+    await Promise.all(sizes.map((size, n) => actor.send(submit(size, n))));
+
+    expect(ledger.appends.map(({ events }) => events.length)).toEqual(rounds);
+  });
+});

@@ -38,6 +38,28 @@ function expectValidRequests(gateway: MemoryGateway): void {
 }
 
 describe('a steer', () => {
+  test('joins the turn with all others before its next request, in appends that are bounded by their size', async () => {
+    const window = { contextTokens: 10_000_000 };
+    const { gateway, sessionId } = await aTurn([gated('first', looking('call-1'))], { window });
+    const letters = ['a', 'b', 'c', 'd', 'e'];
+    for (const letter of letters) {
+      const payload = { text: letter.repeat(1_500_000), parts: null };
+      const input = { sessionId, principalId: aPrincipal, executionGeneration: 1, ifOver: 'cancel' } as const;
+      done(await gateway.steerPrompt({ ...input, inputId: `s-${letter}`, payload }));
+    }
+    const before = gateway.ledger.appends.length;
+
+    gateway.model.release('first');
+    await gateway.ended(sessionId, 'a');
+
+    const merges = gateway.ledger.appends
+      .slice(before)
+      .map(({ events }) => events.filter(({ type }) => type === 'admission.merged'));
+    expect(merges.map(({ length }) => length).filter((length) => length > 0)).toEqual([3, 2]);
+    const sent = said(gateway.requests('turn')[1]).at(-1) ?? '';
+    expect(letters.map((letter) => sent.includes(letter.repeat(1_500_000)))).toEqual(letters.map(() => true));
+  });
+
   test('joins the turn at its next step, behind the results, and two are one message of the request', async () => {
     const { gateway, sessionId, steer } = await aTurn([gated('first', looking('call-1'))]);
     done(await steer('s1'));

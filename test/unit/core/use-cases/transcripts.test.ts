@@ -11,12 +11,12 @@ import { stateAfter } from '../../../support/given.ts';
 import { created } from '../../../support/history.ts';
 
 /** Transcripts that a test writes, and every read of them. */
-function aLibrary(maxCharacters = 1_000_000) {
+function aLibrary(maxCharacters = 1_000_000, pageSize = Infinity) {
   const shelves = new Map<string, readonly Message[]>();
   const reads: (readonly [string, number])[] = [];
   const readTranscript: Ledger['readTranscript'] = async (transcriptId, afterId) => {
     reads.push([transcriptId, afterId]);
-    return (shelves.get(transcriptId) ?? []).filter(({ id }) => id > afterId);
+    return (shelves.get(transcriptId) ?? []).filter(({ id }) => id > afterId).slice(0, pageSize);
   };
   const transcripts = makeTranscripts({ ledger: { readTranscript }, maxCharacters }); // it reads nothing else
   const write = (transcriptId: string, ...messages: readonly Message[]): void =>
@@ -87,6 +87,17 @@ describe('the content of a transcript', () => {
     ]);
   });
 
+  test('is put together from its pages, and nothing is read behind the last message', async () => {
+    const { transcripts, reads, write } = aLibrary(1_000_000, 1);
+    write('t', one, two, three);
+
+    expect(await transcripts.read(stateOf('t', [one, two]))).toEqual([one, two]);
+    expect(reads).toEqual([
+      ['t', 0],
+      ['t', 1],
+    ]);
+  });
+
   test('is read anew after a rotation', async () => {
     const { transcripts, reads, write } = aLibrary();
     write('t', one, two);
@@ -120,6 +131,18 @@ describe('a transcript that is not what the state says', () => {
     write('t', one, three);
 
     await expect(transcripts.read(stateOf('t', [one, two, three]))).rejects.toThrow(/Message 2 of the transcript t/u);
+  });
+
+  test('is never read in part where it changes between two pages, or ends there', async () => {
+    const { transcripts, reads, write } = aLibrary(1_000_000, 1);
+    write('t', one, two, three);
+    const changed = transcripts.read(stateOf('t', [one, two, three]));
+    expect(reads).toEqual([['t', 0]]);
+    write('t', aMessage({ id: 4 }), aMessage({ id: 5 }));
+
+    await expect(changed).rejects.toThrow(/Message 2 of the transcript t/u);
+    write('t', one, two);
+    await expect(transcripts.read(stateOf('t', [one, two, three]))).rejects.toThrow(/Message 3 of the transcript t/u);
   });
 
   test('does not spoil another read that waits meanwhile', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failedWith, textAnswer, toolAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { StorageError } from '../../../../src/core/ports/ledger.ts';
 import type { ModelProvider } from '../../../../src/core/ports/model-provider.ts';
 import { aToolCall } from '../../../support/builders.ts';
 import { MemoryGateway, said } from '../../../support/memory-gateway.ts';
@@ -88,6 +89,21 @@ describe('an answer to less than was sent', () => {
 });
 
 describe('a turn that fails', () => {
+  test('because its answer can’t be stored in one piece ends without it, and the queue goes on', async () => {
+    const { gateway, sessionId } = await aSession();
+    gateway.model.enqueue([{ kind: 'gate', name: 'answer' }, ...textAnswer('too much')]);
+    await gateway.submit(sessionId, 'a');
+    await gateway.model.reached('answer');
+    gateway.ledger.failNext('append', new StorageError('too_large', 'too large'));
+
+    gateway.model.release('answer');
+    const ended = await gateway.ended(sessionId, 'a');
+
+    expect(ended).toMatchObject({ outcome: 'failed', failure: { reason: 'internal', retryable: false } });
+    expect((await gateway.turn(sessionId, 'b')).outcome).toBe('completed');
+    expect(gateway.fatal).toEqual([]);
+  });
+
   test.each<[string, Script, string]>([
     ['with what the provider says', [failedWith('bad_request', 'No such model.')], 'bad_request'],
     ['when the connection drops before anything was said', [], 'cut_off'],
