@@ -62,6 +62,8 @@ export class CompressionDesk {
   readonly #running = new Map<string, RunningByHand>();
   /** By session: the look-ups and starts that are under way, one after the other (B1). */
   readonly #starting = new Map<string, Promise<unknown>>();
+  /** Of the look-ups for tools: each may take as long as a tool server takes to start. */
+  readonly #looking = new AbortController();
 
   constructor(deps: CompressionDeskDependencies) {
     this.#deps = deps;
@@ -106,6 +108,11 @@ export class CompressionDesk {
     }
   }
 
+  /** From now on no compression starts, so those that still look for their tools stop looking and are refused. */
+  stopLooking(): void {
+    this.#looking.abort();
+  }
+
   /** Ends every compression, durably, as a client would. */
   async interruptAll(by: string): Promise<void> {
     const interrupts = [...this.#running].map(([sessionId, { executionGeneration }]) =>
@@ -116,6 +123,7 @@ export class CompressionDesk {
 
   /** Aborts every request without asking anybody: for an owner that may write no more. */
   abortAll(): void {
+    this.stopLooking();
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
@@ -130,9 +138,8 @@ export class CompressionDesk {
     if (state === null || state.deletedAt !== null) {
       return answered({ kind: 'refused', refusal: { reason: 'not_found', what: 'session' } });
     }
-    const controller = new AbortController();
-    const prepared = await this.#prepare(state, keepLast, controller.signal);
-    const isFree = occupant(state) === undefined && state.lineage.open === null;
+    const prepared = await this.#prepare(state, keepLast, this.#looking.signal);
+    const isFree = occupant(state) === undefined && state.lineage.open === null && !this.#looking.signal.aborted;
     if (isFree && this.#plans(state, prepared).length === 0) return answered({ kind: 'nothing_to_compress' });
 
     const compressionId = ids.next();
@@ -147,6 +154,7 @@ export class CompressionDesk {
     if (sent.kind === 'unavailable') return answered({ kind: 'unavailable' });
 
     const { executionGeneration } = sent.reply;
+    const controller = new AbortController();
     const input = { ...prepared.input, executionGeneration, focus, keepLast, signal: controller.signal };
     const end = this.#run(input, compressionId, tokensBefore);
     this.#running.set(sessionId, { compressionId, executionGeneration, controller, end });

@@ -200,6 +200,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   async function drain(drainMs: number, hurry: AbortSignal): Promise<void> {
     phase = 'draining';
     scheduler.stop();
+    byHand.stopLooking();
     const titled = titles.stop();
     const waited = new AbortController();
     const abort = (): void => {

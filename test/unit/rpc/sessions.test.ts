@@ -430,6 +430,21 @@ describe('session.subscribe, unsubscribe and events', () => {
 
     expect(core.hub.hasListeners(session_id)).toBe(false);
   });
+
+  test.each(['session.create', 'session.fork', 'session.resume', 'session.subscribe'])(
+    'a connection that goes while its %s is under way leaves nobody listening',
+    async (method) => {
+      const session_id = await core.create();
+      await core.turn(session_id, 'a prompt');
+      const known = method === 'session.subscribe' ? { session_id, after_seq: 0 } : { session_id };
+      const answer = peer.request(method, method === 'session.create' ? { source: 'cli' } : known);
+
+      peer.hangUp();
+
+      const { result } = await answer;
+      expect(core.hub.hasListeners(String(result?.['session_id'] ?? session_id))).toBe(false);
+    },
+  );
 });
 
 describe('rpc.discover', () => {

@@ -19,6 +19,7 @@ export interface Reservation {
 export class Subscriptions {
   readonly #deps: SubscriptionsDependencies;
   readonly #bySession = new Map<string, Place>();
+  #over = false;
 
   constructor(deps: SubscriptionsDependencies) {
     this.#deps = deps;
@@ -29,7 +30,8 @@ export class Subscriptions {
     this.end(sessionId);
     if (this.#bySession.size >= this.#deps.maxSubscriptions) return null;
     const place: Place = { subscription: null };
-    this.#bySession.set(sessionId, place);
+    // A call may come to its place after the client has gone: nothing would end what it starts.
+    if (!this.#over) this.#bySession.set(sessionId, place);
     return {
       start: (afterSeq, replied) => {
         if (this.#bySession.get(sessionId) !== place) return;
@@ -50,7 +52,9 @@ export class Subscriptions {
     return true;
   }
 
+  /** The client has gone: from now on no place is given. */
   endAll(): void {
+    this.#over = true;
     for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
   }
 
