@@ -85,11 +85,11 @@ export interface CompressorDependencies extends SummaryDependencies {
 
 export function makeCompressor(deps: CompressorDependencies): Compress {
   return async (input) => {
-    const { sessionId, executionGeneration, trigger, extras } = input;
+    const { sessionId, executionGeneration, trigger, extras, target } = input;
     const state = await deps.sessions.state(sessionId);
     if (state === null) return { kind: 'abandoned' };
     const compressionId = deps.ids.next();
-    const tokensBefore = contextSize(state, extras).localTokens;
+    const tokensBefore = contextSize(state, target, extras).localTokens;
     const started = await deps.sessions.send(sessionId, {
       kind: 'start_compression',
       compressionId,

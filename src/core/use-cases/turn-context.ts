@@ -88,7 +88,8 @@ export function makeTurnContext(
     toolTokens,
     promptTokens,
   });
-  const size = (current: SessionState, promptTokens: number): ContextSize => contextSize(current, extras(promptTokens));
+  const size = (current: SessionState, promptTokens: number): ContextSize =>
+    contextSize(current, target, extras(promptTokens));
 
   return {
     target,

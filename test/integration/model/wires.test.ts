@@ -349,7 +349,11 @@ describe('reasoning', () => {
       const { ask, bodies } = await aWire(dialect, undefined, {
         optionsFor: () => ({ temperature: null, reasoningEffort: 'high', providerOptions: {} }),
       });
-      const transcript = transcriptOf(await first.ask({ tools }), { provider: origin.wire, model: 'first' });
+      const transcript = transcriptOf(await first.ask({ tools }), {
+        provider: origin.wire,
+        model: 'first',
+        baseUrl: null,
+      });
 
       await ask({
         tools,

@@ -441,8 +441,8 @@ describe('session.subscribe, unsubscribe and events', () => {
 
       peer.hangUp();
 
-      const { result } = await answer;
-      expect(core.hub.hasListeners(String(result?.['session_id'] ?? session_id))).toBe(false);
+      const { result } = (await answer) as { result?: { session_id?: string } };
+      expect(core.hub.hasListeners(result?.session_id ?? session_id)).toBe(false);
     },
   );
 });

@@ -138,5 +138,6 @@ function copyOf(message: Message, id: number): UnnumberedEvent {
     boundary: null,
     step: 0,
     contextTokens: null,
+    answeredBy: message.answeredBy ?? null,
   });
 }
