@@ -9,7 +9,7 @@ import type { Logger } from '../core/ports/logger.ts';
 import type { ModelCatalog } from '../core/ports/model-catalog.ts';
 import type { ModelProvider } from '../core/ports/model-provider.ts';
 import type { SessionQueries } from '../core/ports/session-queries.ts';
-import type { CreateSession } from '../core/use-cases/create-session.ts';
+import type { CreateSession, FindCreated } from '../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../core/use-cases/export-session.ts';
 import type { ForkSession } from '../core/use-cases/fork-session.ts';
@@ -56,6 +56,7 @@ export const tokens = {
   toolHost: token<ToolHost>('ToolHost'),
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
+  findCreated: token<FindCreated>('FindCreated'),
   forkSession: token<ForkSession>('ForkSession'),
   exportSession: token<ExportSession>('ExportSession'),
   editPrompt: token<EditPrompt>('EditPrompt'),

@@ -11,6 +11,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
   return {
     sessions: core.sessions,
     createSession: core.createSession,
+    findCreated: core.findCreated,
     submitPrompt: core.submitPrompt,
     steerPrompt: core.steerPrompt,
     respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),

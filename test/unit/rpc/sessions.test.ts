@@ -91,6 +91,19 @@ describe('session.create', () => {
     expect(error).toMatchObject({ code: 1102, data: { reason: 'request_conflict', session_id } });
   });
 
+  test('finds the session that it made also when the configuration would forbid it by now', async () => {
+    const params = { request_id: 'r', toolsets: ['travel'] };
+    const { session_id } = await peer.call('session.create', params);
+    const problem = { path: 'toolsets', message: 'has no configured toolset travel' };
+    peer = FakePeer.connect(rpcDependencies(core, { checkNewSession: () => [problem] }));
+
+    const again = await peer.call('session.create', params);
+    const other = await peer.request('session.create', { ...params, title: 'Walk' });
+
+    expect(again).toMatchObject({ session_id, created: false });
+    expect(other.error?.data).toMatchObject({ reason: 'request_conflict', session_id });
+  });
+
   test('with an address that is not configured is refused by its field', async () => {
     const problem = { path: 'base_url', message: 'is not configured' };
     peer = FakePeer.connect(rpcDependencies(core, { checkNewSession: () => [problem] }));

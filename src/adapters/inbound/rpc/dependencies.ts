@@ -1,5 +1,5 @@
 import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
-import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { CreateSession, CreateSessionInput, FindCreated } from '../../../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../../../core/use-cases/export-session.ts';
 import type { ForkSession } from '../../../core/use-cases/fork-session.ts';
@@ -27,6 +27,7 @@ import type { Scope } from '../../../protocol/method.ts';
 export interface RpcDependencies {
   readonly sessions: Sessions;
   readonly createSession: CreateSession;
+  readonly findCreated: FindCreated;
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
   readonly respondApproval: RespondApproval;

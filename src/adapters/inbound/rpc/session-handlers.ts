@@ -1,3 +1,5 @@
+import type { SessionCreated } from '../../../core/use-cases/create-session.ts';
+import type { Sent } from '../../../core/use-cases/sessions.ts';
 import { blockersOf } from '../../../core/domain/session/state.ts';
 import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
@@ -28,13 +30,11 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
 
     'session.create': async (params, call) => {
       const input = createInputFromWire(params, call.principal.principalId);
+      const earlier = await deps.findCreated(input);
+      if (earlier !== null) return openMade(earlier, params.message_limit, call);
       const problems = deps.checkNewSession(input);
       if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
-      const sent = await deps.createSession(input);
-      if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
-      const { sessionId, created } = sent.reply;
-      const answer = await open(sessionId, { messageLimit: params.message_limit, before: null }, call);
-      return answer.kind === 'error' ? answer : result({ ...answer.result, created });
+      return openMade(await deps.createSession(input), params.message_limit, call);
     },
 
     'session.resume': (params, call) =>
@@ -71,10 +71,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
         messageId: params.message_id,
         title: params.title ?? null,
       });
-      if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
-      const { sessionId, created } = sent.reply;
-      const answer = await open(sessionId, { messageLimit: forkPageSize, before: null }, call);
-      return answer.kind === 'error' ? answer : result({ ...answer.result, created });
+      return openMade(sent, forkPageSize, call);
     },
 
     'session.update': async (params, { principal }) => {
@@ -128,6 +125,18 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       return answerOf(sent, ({ revision }) => ({ session_id, revision }));
     },
   };
+
+  /** The snapshot of a session that was made for this request, now or before. */
+  async function openMade(
+    sent: Sent<SessionCreated>,
+    messageLimit: number,
+    call: Call,
+  ): Promise<Answer<WireSnapshot & { created: boolean }>> {
+    if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
+    const { sessionId, created } = sent.reply;
+    const answer = await open(sessionId, { messageLimit, before: null }, call);
+    return answer.kind === 'error' ? answer : result({ ...answer.result, created });
+  }
 
   /** A snapshot and a subscription from it on. The place is taken before the snapshot is read. */
   async function open(
