@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedModel, textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
-import { MemoryGateway, quiet } from '../../support/memory-gateway.ts';
+import { aCreateRequest, MemoryGateway, quiet } from '../../support/memory-gateway.ts';
 import { rpcDependencies } from '../../support/rpc-dependencies.ts';
 
 let model: ScriptedModel;
@@ -433,6 +433,50 @@ describe('session.subscribe, unsubscribe and events', () => {
 
     expect(error?.data).toMatchObject({ reason: 'overloaded', limit: 1 });
     await peer.call('session.subscribe', { session_id: two, after_seq: 0 });
+  });
+
+  describe.each(['session.create', 'session.fork'])('%s where no subscription has room', (method) => {
+    let params: object;
+
+    beforeEach(async () => {
+      const deps = rpcDependencies(core);
+      peer = FakePeer.connect({ ...deps, limits: { ...deps.limits, max_subscriptions: 2 } });
+      const one = await core.create();
+      await core.turn(one, 'a');
+      await peer.call('session.subscribe', { session_id: one, after_seq: 0 });
+      params = method === 'session.create' ? {} : { session_id: one, message_id: 2 };
+    });
+
+    test('is refused, and nothing was made', async () => {
+      await peer.call('session.subscribe', { session_id: await core.create(), after_seq: 0 });
+
+      const { error } = await peer.request(method, params);
+
+      expect(error?.data).toMatchObject({ reason: 'overloaded', retryable: true, limit: 2 });
+      expect(core.store.states()).toHaveLength(2);
+    });
+
+    test('makes as many as have room, also among calls at once', async () => {
+      const answers = await Promise.all([1, 2, 3].map(() => peer.request(method, params)));
+
+      expect(answers.map(({ error }) => error?.data.reason ?? 'made').sort()).toEqual([
+        'made',
+        'overloaded',
+        'overloaded',
+      ]);
+      expect(core.store.states()).toHaveLength(2);
+    });
+
+    test('takes no room when it fails', async () => {
+      const conflict = { ...params, request_id: 'r' };
+      await core.createSession(aCreateRequest({ requestId: 'r', title: 'Another' }));
+
+      const refused = await peer.request(method, conflict);
+      const made = await peer.call(method, params);
+
+      expect(refused.error?.data).toMatchObject({ reason: 'request_conflict' });
+      expect(made).toMatchObject({ created: true });
+    });
   });
 
   test('a connection that has gone leaves nobody listening', async () => {

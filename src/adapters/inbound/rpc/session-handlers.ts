@@ -18,6 +18,8 @@ import type { WireSnapshot } from '../../../protocol/snapshot.ts';
 /** How many of a fork's messages its answer shows. */
 const forkPageSize = 200;
 
+type NewSession = WireSnapshot & { readonly created: boolean };
+
 const noSuchSession = (): Answer<never> =>
   failed('not_found', { what: 'session', message: 'There is no such session.' });
 
@@ -34,7 +36,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       if (earlier !== null) return openMade(earlier, params.message_limit, call);
       const problems = deps.checkNewSession(input);
       if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
-      return openMade(await deps.createSession(input), params.message_limit, call);
+      return openNew(() => deps.createSession(input), params.message_limit, call);
     },
 
     'session.resume': (params, call) =>
@@ -63,15 +65,15 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
     },
 
-    'session.fork': async (params, call) => {
-      const sent = await deps.forkSession({
+    'session.fork': (params, call) => {
+      const input = {
         principalId: call.principal.principalId,
         requestId: params.request_id ?? null,
         sessionId: params.session_id,
         messageId: params.message_id,
         title: params.title ?? null,
-      });
-      return openMade(sent, forkPageSize, call);
+      };
+      return openNew(() => deps.forkSession(input), forkPageSize, call);
     },
 
     'session.update': async (params, { principal }) => {
@@ -126,12 +128,25 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
     },
   };
 
-  /** The snapshot of a session that was made for this request, now or before. */
-  async function openMade(
-    sent: Sent<SessionCreated>,
+  /** Without room for its subscription a session isn't made: a client that repeats the refused call would make orphans. */
+  async function openNew(
+    make: () => Promise<Sent<SessionCreated>>,
     messageLimit: number,
     call: Call,
-  ): Promise<Answer<WireSnapshot & { created: boolean }>> {
+  ): Promise<Answer<NewSession>> {
+    const giveBack = call.subscriptions.keepPlace();
+    if (giveBack === null) return tooManySubscriptions();
+    let sent: Sent<SessionCreated>;
+    try {
+      sent = await make();
+    } finally {
+      giveBack();
+    }
+    return openMade(sent, messageLimit, call);
+  }
+
+  /** The snapshot of a session that was made for this request, now or before. It takes its place before its first pause. */
+  async function openMade(sent: Sent<SessionCreated>, messageLimit: number, call: Call): Promise<Answer<NewSession>> {
     if (sent.kind !== 'done') return answerOf<never, never>(sent, (reply) => reply);
     const { sessionId, created } = sent.reply;
     const answer = await open(sessionId, { messageLimit, before: null }, call);
@@ -145,7 +160,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
     { subscriptions, replied }: Call,
   ): Promise<Answer<WireSnapshot>> {
     const reservation = subscriptions.reserve(sessionId);
-    if (reservation === null) return failed('overloaded', { limit: deps.limits.max_subscriptions });
+    if (reservation === null) return tooManySubscriptions();
     const snapshot = await orCancel(reservation, deps.readSnapshot({ sessionId, ...page }));
     if (snapshot === null) {
       reservation.cancel();
@@ -153,6 +168,10 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
     }
     reservation.start(snapshot.state.seq, replied);
     return result(snapshotToWire(snapshot, deps.identity()));
+  }
+
+  function tooManySubscriptions(): Answer<never> {
+    return failed('overloaded', { limit: deps.limits.max_subscriptions });
   }
 }
 
