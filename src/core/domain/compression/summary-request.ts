@@ -30,8 +30,10 @@ export interface SummaryInput {
 }
 
 export function summaryPrompt(input: SummaryInput): SummaryPrompt {
-  const earlier = input.middle.filter((message) => message.kind === 'summary');
-  const rest = input.middle.filter((message) => message.kind !== 'summary');
+  // Masked before anything is cut, so that no secret hides in a border.
+  const middle = input.middle.map((message) => maskedMessage(message, input.mask));
+  const earlier = middle.filter((message) => message.kind === 'summary');
+  const rest = middle.filter((message) => message.kind !== 'summary');
   const maxTokens = Math.max(input.maxTokens - sumTokens(earlier), Math.floor(input.maxTokens / 4));
   const sections = [
     earlier.length === 0
@@ -43,6 +45,11 @@ export function summaryPrompt(input: SummaryInput): SummaryPrompt {
   ];
   const user = sections.filter((section) => section !== '').join('\n\n');
   return { system: instructions(input.maxWords), user: input.mask(user) };
+}
+
+function maskedMessage(message: Message, mask: SummaryInput['mask']): Message {
+  const toolCalls = message.toolCalls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
+  return { ...message, text: mask(message.text), toolCalls };
 }
 
 function instructions(maxWords: number): string {

@@ -179,6 +179,36 @@ test('no character is ever cut in two: half of one makes the whole request inval
   );
 });
 
+describe('a secret across the border of a cut', () => {
+  const secret = 'sk-secret-abcdef123456';
+  const mask = (text: string) => text.replaceAll(secret, '[redacted]');
+
+  test.each([
+    ['a tool output', result(`${'a'.repeat(1490)}${secret}${'b'.repeat(3000)}`), {}],
+    ['the end of a tool output', result(`${'a'.repeat(3000)}${secret}${'b'.repeat(490)}`), {}],
+    [
+      'arguments',
+      answer({
+        text: '',
+        toolCalls: [{ id: 'call-1', name: 'write', arguments: `${'a'.repeat(990)}${secret}${'b'.repeat(3000)}` }],
+        toolCallIds: ['call-1'],
+      }),
+      {},
+    ],
+    ['a text', message({ text: `${'a'.repeat(690)}${secret}${'b'.repeat(3000)}` }), { maxTokens: 1000 }],
+    ['a text', message({ text: `${'a'.repeat(590)}${secret}${'b'.repeat(3000)}` }), { form: 'ends', maxTokens: 4000 }],
+  ] as const)('is not shown, nor a part of it: %s', (_what, long, more) => {
+    expect(asked([long], { mask, ...more })).not.toMatch(/sk-|123456/);
+  });
+
+  test('is masked where nothing is cut, in a focus too', () => {
+    const user = asked([message({ text: `It is ${secret}.` })], { mask, focus: `keep ${secret}` });
+
+    expect(user).toContain('It is [redacted].');
+    expect(user).toContain('Pay special attention to: keep [redacted]');
+  });
+});
+
 test('the instructions say that the transcript is data and ask for no tool', () => {
   const { system } = promptFor([answer()]);
 
