@@ -54,8 +54,25 @@ describe('the middle', () => {
 
     const user = asked([message({ text: 'What is this?', parts })]);
 
-    expect(user).toContain('[user]\nWhat is this?\n(image, image/png)\n(file, application/pdf)');
+    expect(user).toContain('[user]\nWhat is this?\n(image, image/png)\n(file a.pdf, application/pdf)');
     expect(user).not.toMatch(/AAAA|BBBB/);
+  });
+
+  test('shows the text of files that have one, and cuts it like a tool output', () => {
+    const file = (text: string, name: string | null): NonNullable<Message['parts']>[number] => ({
+      type: 'file',
+      mediaType: 'text/plain',
+      data: Buffer.from(text).toString('base64'),
+      name,
+    });
+    const long = `Ünï-42 ${'a'.repeat(1493)}${'b'.repeat(3000)}${'c'.repeat(500)}`;
+
+    const user = asked([message({ text: 'Keep them.', parts: [file('Short.', 'notes.txt'), file(long, null)] })]);
+
+    expect(user).toContain(
+      `[user]\nKeep them.\n(file notes.txt, text/plain)\nShort.\n(file, text/plain)\nÜnï-42 ${'a'.repeat(1493)}\n` +
+        `[… 3000 characters left out …]\n${'c'.repeat(500)}\n</transcript>`,
+    );
   });
 
   test('holds no reasoning: it is the provider’s own and no part of what was said', () => {
@@ -192,6 +209,21 @@ describe('a secret across the border of a cut', () => {
         text: '',
         toolCalls: [{ id: 'call-1', name: 'write', arguments: `${'a'.repeat(990)}${secret}${'b'.repeat(3000)}` }],
         toolCallIds: ['call-1'],
+      }),
+      {},
+    ],
+    [
+      'a file',
+      message({
+        text: '',
+        parts: [
+          {
+            type: 'file',
+            mediaType: 'application/json',
+            data: btoa(`${'a'.repeat(1490)}${secret}${'b'.repeat(3000)}`),
+            name: null,
+          },
+        ],
       }),
       {},
     ],
