@@ -10,6 +10,7 @@ import { summaryForms, summaryPrompt } from '../domain/compression/summary-reque
 import type { SummaryForm } from '../domain/compression/summary-request.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { withoutThinking } from '../domain/model/thinking.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
 import type { Message } from '../domain/transcript/message.ts';
@@ -119,7 +120,8 @@ async function askOnce(
     await deps.learnWindow(ask.sessionId, target, outcome.learnt);
     return { kind: 'failed', failure: outcome.failure, usage: outcome.usage };
   }
-  const { text, finishReason, toolCalls, usage } = outcome;
+  const { finishReason, toolCalls, usage } = outcome;
+  const text = withoutThinking(outcome.text);
   const failure = whyNoSummary({ text, finishReason, calledTools: toolCalls.length > 0 });
   return failure === null ? { kind: 'summary', text, usage, model: target.model } : { kind: 'failed', failure, usage };
 }

@@ -122,6 +122,22 @@ describe('a compression', () => {
     expect(sent.at(-1)).toMatchObject({ kind: 'rotate', childTranscript: null });
   });
 
+  test('stores no thinking that stands before the summary', async () => {
+    const { compress, sent, model } = aCompressor();
+    model.enqueue(textAnswer('<think>They want\na summary.</think>\n\nThe user wants a parser.'));
+    await compress(input);
+
+    expect(sent.at(-1)).toMatchObject({ kind: 'rotate', summary: { text: 'The user wants a parser.' } });
+  });
+
+  test.each(['<think>They want a summary.</think>', '<thinking>They want'])('is not made of %j', async (thinking) => {
+    const { compress, sent, model } = aCompressor();
+    model.enqueue(textAnswer(thinking));
+
+    expect((await compress(input)).kind).toBe('failed');
+    expect(sent.at(-1)).toMatchObject({ kind: 'fail_compression', failure: { reason: 'compression_failed' } });
+  });
+
   test('adds up what every rung has cost', async () => {
     const { compress, sent, model } = aCompressor({}, { policy: { ...aPolicy, protectFirstN: 0, protectLastN: 1 } });
     const usage = { inputTokens: 100, outputTokens: 300, totalTokens: 400 };
