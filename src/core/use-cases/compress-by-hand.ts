@@ -17,6 +17,7 @@ import type { CompressionKey, CompressionRecord, Ledger } from '../ports/ledger.
 import type { ToolHost } from '../ports/tool-host.ts';
 import { finishCompression, plansFor } from './compressor.ts';
 import type { CompressInput, CompressorDependencies } from './compressor.ts';
+import { isCutShort, patiently } from './patient-reads.ts';
 import type { CommitListener } from './sessions.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 
@@ -173,12 +174,14 @@ export class CompressionDesk {
   async #run(input: CompressInput, compressionId: string, tokensBefore: number): Promise<void> {
     try {
       // Nothing joins the transcript while it runs, so the state of this moment is the one that was started on.
-      const state = await this.#deps.sessions.state(input.sessionId);
+      const { clock, sessions } = this.#deps;
+      const state = await patiently(clock, input.signal, () => sessions.state(input.sessionId));
       if (state?.lineage.open?.compressionId === compressionId) {
         await finishCompression(this.#deps, input, { compressionId, state, tokensBefore });
       }
     } catch (error) {
-      this.#deps.onBug(error);
+      // One that is aborted has its end in the log, or a process that is about to stop.
+      if (!isCutShort(error, input.signal)) this.#deps.onBug(error);
     } finally {
       // The next one may have been started in the append that ended this one.
       if (this.#running.get(input.sessionId)?.compressionId === compressionId) this.#running.delete(input.sessionId);

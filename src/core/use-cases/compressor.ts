@@ -26,6 +26,7 @@ import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
+import { patiently } from './patient-reads.ts';
 import { requestSummary, stoppedFailure } from './request-summary.ts';
 import type { SummaryDependencies } from './request-summary.ts';
 import type { Sessions } from './sessions.ts';
@@ -85,8 +86,8 @@ export interface CompressorDependencies extends SummaryDependencies {
 
 export function makeCompressor(deps: CompressorDependencies): Compress {
   return async (input) => {
-    const { sessionId, executionGeneration, trigger, extras, target } = input;
-    const state = await deps.sessions.state(sessionId);
+    const { sessionId, executionGeneration, trigger, extras, target, signal } = input;
+    const state = await patiently(deps.clock, signal, () => deps.sessions.state(sessionId));
     if (state === null) return { kind: 'abandoned' };
     const compressionId = deps.ids.next();
     const tokensBefore = contextSize(state, target, extras).localTokens;
@@ -221,7 +222,8 @@ async function contentOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Message> | null> {
   try {
-    return new Map((await deps.transcripts.read(state)).map((message) => [message.id, message]));
+    const messages = await patiently(deps.clock, signal, () => deps.transcripts.read(state));
+    return new Map(messages.map((message) => [message.id, message]));
   } catch (error) {
     if (signal.aborted) return null;
     throw error;

@@ -53,8 +53,10 @@ export interface TurnDependencies {
 
 /** How the turn tells what it does while it does it. */
 export interface TurnProgress {
-  /** Aborts when nobody waits any more for the tools that the turn could use: its claim will be refused. */
+  /** Aborts when nobody waits any more for what the turn looks up before its claim: that will be refused. */
   readonly lookup: AbortSignal;
+  /** What aborts when the turn is told to stop: before its claim `lookup`, then the signal of a durable request. */
+  readonly stopped: AbortSignal;
   claimed(executionGeneration: number): void;
   activity(activity: RunningTurn['activity'], step: number): void;
   listener(step: number): StepListener;

@@ -22,12 +22,13 @@ import { answerDraft } from './answer-draft.ts';
 import type { Said } from './answer-draft.ts';
 import type { CompressOutcome } from './compressor.ts';
 import type { StepOutcome } from './model-step.ts';
+import { withPatientReads } from './patient-reads.ts';
 import { readPrompt } from './read-prompt.ts';
 import { runToolStep } from './tool-step.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 import type { Outlook, TurnContext } from './turn-context.ts';
 import type { TurnDependencies, TurnProgress } from './turn-dependencies.ts';
-import { broken, endingOf, interrupted } from './turn-ending.ts';
+import { broken, endingAfter, endingOf, interrupted } from './turn-ending.ts';
 import type { Ending, Over } from './turn-ending.ts';
 import { requestTurnStep } from './turn-request.ts';
 
@@ -41,7 +42,10 @@ export async function runTurn(
   const tools = await readTools(deps, state, progress.lookup);
   const context = makeTurnContext(deps, state, tools);
   const fallbacks = deps.fallbacksOf(context.target).map((target) => makeTurnContext(deps, state, tools, target));
-  const turn = new Turn(deps, { state, head, context, fallbacks, signal, progress });
+  const turn = new Turn(
+    withPatientReads(deps, () => progress.stopped),
+    { state, head, context, fallbacks, signal, progress },
+  );
   await turn.run();
 }
 
@@ -88,7 +92,9 @@ class Turn {
   }
 
   async run(): Promise<void> {
-    const ending = await this.#open();
+    const ending = await this.#open().catch((error: unknown) =>
+      endingAfter(error, this.#progress.stopped, this.#generation > 0),
+    );
     if (ending !== null) await this.#settle(ending);
   }
 
