@@ -232,6 +232,8 @@ describe('session.delete', () => {
       ['session.interrupt', { execution_generation: 1 }],
       ['session.steer', { execution_generation: 1, input_id: 's', text: 'Hello' }],
       ['session.subscribe', { after_seq: 0 }],
+      ['session.unsubscribe', {}],
+      ['approval.list', {}],
     ] as const)
       expect([method, await refusalOf(method, params)]).toMatchObject([method, { reason: 'not_found' }]);
     expect(await peer.call('session.list', { archived: 'include' })).toMatchObject({ sessions: [] });
@@ -270,7 +272,7 @@ describe('session.delete', () => {
 
     const { params } = await peer.frame((frame) => frame.params?.type === 'session.deleted');
     expect(params).toMatchObject({ session_id, seq: core.log(session_id).at(-1)?.seq });
-    expect(await peer.call('session.unsubscribe', { session_id })).toMatchObject({ subscribed: false });
+    expect(core.hub.hasListeners(session_id)).toBe(false);
   });
 });
 
