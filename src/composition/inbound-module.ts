@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeListModels } from './list-models.ts';
-import { makeCheckModel, makeCheckNewSession } from './check-new-session.ts';
+import { makeCheckAddress, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -74,7 +74,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         }),
         checkNewSession: makeCheckNewSession(configuration),
         listModels: makeListModels(configuration, catalog),
-        checkModel: makeCheckModel(configuration),
+        checkAddress: makeCheckAddress(configuration),
       }),
     [
       tokens.configuration,

@@ -48,10 +48,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
     listModels: () => ({ providers: [], models: [] }),
-    checkModel: ({ provider, model, baseUrl }) => ({
-      target: { provider: provider ?? 'custom', model: model ?? 'test-model', baseUrl },
-      problems: [],
-    }),
+    checkAddress: (_provider, baseUrl) => ({ problems: [], baseUrl, isStandard: false }),
     ...overrides,
   };
 }

@@ -57,8 +57,8 @@ export interface RpcDependencies {
    * an unknown toolset. The paths are those of `session.create`.
    */
   readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
-  /** The same for the model that a session is to use from now on. */
-  readonly checkModel: (choice: ModelChoice) => CheckedModel;
+  /** The same for the provider and the address that a session is to use from now on. */
+  readonly checkAddress: (provider: string, baseUrl: string | null) => CheckedAddress;
   readonly listModels: () => ModelListing;
 }
 
@@ -78,17 +78,13 @@ export interface ModelListing {
   }[];
 }
 
-/** A model as a client names it. Each null takes the configured default. */
-export interface ModelChoice {
-  readonly provider: string | null;
-  readonly model: string | null;
+export interface CheckedAddress {
+  readonly problems: readonly FieldProblem[];
+  /** As the configuration writes it. */
   readonly baseUrl: string | null;
+  /** Whether it is where the provider is asked when nobody names an address. */
+  readonly isStandard: boolean;
 }
-
-/** The model that a choice stands for, or why the configuration has none. */
-export type CheckedModel =
-  | { readonly target: ModelTarget; readonly problems: readonly [] }
-  | { readonly target: undefined; readonly problems: readonly FieldProblem[] };
 
 export interface GatewayIdentity {
   readonly version: string;

@@ -77,7 +77,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
     },
 
     'session.update': async (params, { principal }) => {
-      const { changes, problems } = changesFromWire(params, deps.checkModel);
+      const { changes, problems } = changesFromWire(params, deps.checkAddress);
       if (problems.length > 0) return failed('invalid_params', { fields: [...problems] });
       const { session_id, revision = null } = params;
       const sent = await sessions.send(session_id, { kind: 'update', changes, revision, by: principal.principalId });

@@ -7,7 +7,7 @@ import type { Usage } from '../model/usage.ts';
 import type { QueuePlace } from '../admission/move.ts';
 import type { Message, MessageDraft } from '../transcript/message.ts';
 import type { CompressionRequest, ToolResultKind } from './events.ts';
-import type { SessionChanges } from './update.ts';
+import type { AskedChanges } from './update.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 
 /**
@@ -88,7 +88,7 @@ interface CommandFields {
   release: { readonly by: string; readonly until: string | null };
   /** With `ifUntitled` only a session without a title is changed: a title that somebody gave is never replaced. */
   update: {
-    readonly changes: SessionChanges;
+    readonly changes: AskedChanges;
     readonly revision: number | null;
     readonly by: string;
     readonly ifUntitled?: boolean;
