@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { count, generation, id, instant, line } from './fields.ts';
 import { defineMethod } from './method.ts';
 import { boundary } from './receipt.ts';
+import { hold } from './snapshot.ts';
 
 export const gatewayPhase = z.enum(['starting', 'ready', 'draining']);
 
@@ -55,6 +56,9 @@ export const gatewayStatus = defineMethod({
         }),
       )
       .describe('Sessions that do not compress by themselves for a while, at most 20.'),
+    held: z
+      .array(z.strictObject({ session_id: id, hold, queued: count }))
+      .describe('Sessions whose prompts wait until the hold ends, the oldest hold first, at most 20.'),
     unknown: z
       .array(
         z.strictObject({

@@ -5,7 +5,7 @@ import type { Breaker, CompressionTrigger } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { CompressionResult, SessionEvent } from '../domain/session/events.ts';
-import type { SessionProfile } from '../domain/session/state.ts';
+import type { Hold, SessionProfile } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
 
 /**
@@ -95,6 +95,9 @@ export interface SessionQueries {
   /** The sessions whose breaker is open at `now`, the one that opens longest first. */
   openBreakers(page: { readonly now: string; readonly limit: number }): Promise<readonly OpenBreaker[]>;
 
+  /** The sessions in which prompts wait under a hold, the one that was held first of all first. */
+  heldQueues(limit: number): Promise<readonly HeldQueue[]>;
+
   /** The admissions that wait for a decision of a person, oldest first. */
   unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]>;
 
@@ -169,6 +172,12 @@ export interface EventPage {
 /** A session that doesn't compress by itself for a while. */
 export interface OpenBreaker extends Breaker {
   readonly sessionId: string;
+}
+
+export interface HeldQueue {
+  readonly sessionId: string;
+  readonly hold: Hold;
+  readonly queued: number;
 }
 
 export interface StoreCounts {

@@ -1,6 +1,6 @@
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolServerHealth } from '../ports/tool-host.ts';
-import type { AdmissionWithPayload, OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
+import type { AdmissionWithPayload, HeldQueue, OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
 
@@ -32,6 +32,8 @@ export interface GatewayStatus {
   readonly counts: StoreCounts;
   /** Sessions that don't compress by themselves for a while. */
   readonly breakers: readonly OpenBreaker[];
+  /** Sessions whose prompts wait until their hold ends. */
+  readonly held: readonly HeldQueue[];
   /** The oldest admissions that wait for somebody's decision. */
   readonly unknown: readonly AdmissionWithPayload[];
 }

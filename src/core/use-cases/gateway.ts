@@ -286,6 +286,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       tools: deps.tools.health(),
       counts: await deps.queries.counts(),
       breakers: await deps.queries.openBreakers({ now: clock.now(), limit: 20 }),
+      held: await deps.queries.heldQueues(20),
       unknown: await deps.queries.unknownAdmissions(20),
     };
   }

@@ -174,6 +174,31 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
     });
   });
 
+  describe('the held queues', () => {
+    const harness = useHarness(makeHarness);
+
+    test('are those in which prompts wait under a hold, the oldest hold first, as many as are asked for', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      for (const sessionId of ['b', 'nobody-waits', 'a', 'not-held']) {
+        const session = await owner.create(sessionId);
+        if (sessionId !== 'nobody-waits') for (const n of [1, 2]) await session.submit(`${sessionId} ${n}`);
+        if (sessionId === 'not-held') continue;
+        await session.run({ kind: 'hold', hold: { reason: `reason of ${sessionId}`, until: null, by: 'local' } });
+      }
+
+      const all = await harness.queries.heldQueues(10);
+
+      expect(all).toEqual([
+        { sessionId: 'b', hold: (await harness.ledger.load('b'))?.hold, queued: 2 },
+        { sessionId: 'a', hold: (await harness.ledger.load('a'))?.hold, queued: 2 },
+      ]);
+      expect(all[1]?.hold.reason).toBe('reason of a');
+      expect(await harness.queries.heldQueues(1)).toEqual(all.slice(0, 1));
+      await (await owner.find('b')).run({ kind: 'release', by: 'local', until: null });
+      expect(await harness.queries.heldQueues(10)).toEqual(all.slice(1));
+    });
+  });
+
   describe('the unknown admissions', () => {
     const harness = useHarness(makeHarness);
 

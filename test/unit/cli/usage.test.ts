@@ -44,6 +44,8 @@ describe('--help', () => {
     'respond',
     'resolve',
     'interrupt',
+    'hold',
+    'release',
     'steer',
     'sessions',
     'show',

@@ -2,6 +2,7 @@ import type { Admission } from '../../../core/domain/admission/admission.ts';
 import type { GatewayStatus, RunningTurn } from '../../../core/use-cases/gateway-status.ts';
 import { protocolName } from '../../../protocol/limits.ts';
 import type { ResultOf } from '../../../protocol/registry.ts';
+import { holdToWire } from './snapshot-to-wire.ts';
 
 type StatusOnWire = ResultOf<'gateway.status'>;
 
@@ -37,6 +38,7 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
       reason: reason ?? 'failed',
       failures,
     })),
+    held: status.held.map(({ sessionId, hold, queued }) => ({ session_id: sessionId, hold: holdToWire(hold), queued })),
     unknown: status.unknown.map(({ admission }) => unknownToWire(admission)),
   };
 }

@@ -6,6 +6,7 @@ import type {
   AdmissionPage,
   AdmissionWithPayload,
   EventPage,
+  HeldQueue,
   HistoryEntry,
   HistoryPage,
   Lineage,
@@ -166,6 +167,14 @@ export class MemoryQueries implements SessionQueries {
       .sort((a, b) => (a.openUntil ?? '').localeCompare(b.openUntil ?? ''))
       .reverse()
       .slice(0, limit);
+  }
+
+  async heldQueues(limit: number): Promise<readonly HeldQueue[]> {
+    const held = this.#store.unfinished().flatMap(({ sessionId, hold, open }) => {
+      const queued = open.filter(({ status }) => status === 'queued').length;
+      return hold === null || queued === 0 ? [] : [{ sessionId, hold, queued }];
+    });
+    return held.sort((a, b) => a.hold.at.localeCompare(b.hold.at)).slice(0, limit);
   }
 
   async unknownAdmissions(limit: number): Promise<readonly AdmissionWithPayload[]> {
