@@ -18,7 +18,7 @@ import { ApprovalDesk } from './approval-desk.ts';
 import { CompressionDesk } from './compress-by-hand.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
-import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import type { GatewayPhase, ReadGatewayStatus, StorageHealth } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
 import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
@@ -81,6 +81,7 @@ export interface Gateway {
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly status: ReadGatewayStatus;
   readonly phase: () => GatewayPhase;
+  readonly storage: () => StorageHealth;
   /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
   start(): Promise<RecoveryReport | null>;
   /** Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. */
@@ -95,7 +96,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   let phase: GatewayPhase = 'starting';
-  let storage: 'ok' | 'retrying' | 'failed' = 'ok';
+  let storage: StorageHealth = 'ok';
   /** The newest sequence number that was looked at while recovery runs, by session. */
   const lookedAt = new Map<string, number>();
 
@@ -154,6 +155,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     readSnapshot: makeReadSnapshot({ ...deps, catalog, sessions, partialOf: (id) => runner.partialOf(id) }),
     status,
     phase: () => phase,
+    storage: () => storage,
     start,
     drain,
   };
