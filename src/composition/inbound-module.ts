@@ -47,6 +47,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         backups,
         checkBackupPath: (path) => backupPathProblem(configuration.home, path),
         phase: gateway.phase,
+        storage: gateway.storage,
         createSession,
         findCreated,
         submitPrompt,

@@ -41,7 +41,9 @@ export const resolution = z.strictObject({
 
 export const blocker = z
   .enum(['unknown_execution', 'session_held', 'compressing', 'storage'])
-  .describe('Why the head of the queue does not start now, beyond a turn that runs.');
+  .describe(
+    'Why the head of the queue does not start now, beyond a turn that runs. `storage`: it is full or busy, and the work of turns is tried again until it is stored.',
+  );
 
 /** What the sender of a prompt holds. It is there for ever, whatever becomes of the prompt. */
 export const receipt = z.strictObject({

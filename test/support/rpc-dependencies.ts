@@ -31,6 +31,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
     checkBackupPath: () => null,
     phase: () => core.gateway.phase(),
+    storage: () => core.gateway.storage(),
     subscribe: makeSubscribe({
       hub: core.hub,
       queries: core.queries,

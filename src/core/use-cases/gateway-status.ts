@@ -4,6 +4,9 @@ import type { AdmissionWithPayload, HeldQueue, OpenBreaker, StoreCounts } from '
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
 
+/** `retrying`: it is full or busy, and the work of turns waits until it takes something again. */
+export type StorageHealth = 'ok' | 'retrying' | 'failed';
+
 export interface RunningTurn {
   readonly sessionId: string;
   readonly admissionId: string;
@@ -27,7 +30,7 @@ export interface GatewayStatus {
   /** Sessions whose queue could run but waits for a free place. */
   readonly waitingSessions: number;
   readonly maxConcurrentTurns: number;
-  readonly storage: 'ok' | 'retrying' | 'failed';
+  readonly storage: StorageHealth;
   readonly tools: readonly ToolServerHealth[];
   readonly counts: StoreCounts;
   /** Sessions that don't compress by themselves for a while. */

@@ -19,7 +19,7 @@ import { ApprovalDesk } from './approval-desk.ts';
 import { CompressionDesk } from './compress-by-hand.ts';
 import { makeCompressor } from './compressor.ts';
 import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
-import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import type { GatewayPhase, ReadGatewayStatus, StorageHealth } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
 import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
@@ -32,7 +32,7 @@ import type { RecoveryReport } from './recovery.ts';
 import type { ReadSnapshot } from './resume-session.ts';
 import { Scheduler } from './scheduler.ts';
 import type { FatalCause } from './session-actor.ts';
-import { StorageHealth } from './storage-health.ts';
+import { StorageWatch } from './storage-watch.ts';
 import { TitleDesk } from './title-desk.ts';
 import type { TitleDependencies } from './title-desk.ts';
 import { SessionRegistry } from './session-registry.ts';
@@ -85,6 +85,7 @@ export interface Gateway {
   readonly phase: () => GatewayPhase;
   /** Whether clients may be served: since recovery is finished, also while the gateway drains. */
   readonly isServing: () => boolean;
+  readonly storage: () => StorageHealth;
   /** Recovers and starts the queues. Null: it was told to stop, or the storage failed and `onFatal` was called. */
   start(): Promise<RecoveryReport | null>;
   /**
@@ -103,7 +104,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const startedMs = clock.monotonicMs();
   let phase: GatewayPhase = 'starting';
   let isServing = false;
-  const storage = new StorageHealth(logger);
+  const storage = new StorageWatch(logger);
   let starting: Promise<unknown> = Promise.resolve();
   /** Aborts when nobody waits for recovery any more. */
   const brokenOff = new AbortController();
@@ -161,6 +162,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     status,
     phase: () => phase,
     isServing: () => isServing,
+    storage: () => storage.now,
     start: () => {
       const started = recoverAndRun();
       starting = started;

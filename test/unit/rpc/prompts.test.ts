@@ -369,3 +369,25 @@ describe('a turn whose fate is unknown', () => {
     expect(await peer.call('prompt.wait', { session_id, input_id: 'first~1' })).toMatchObject({ outcome: 'completed' });
   });
 });
+
+test('while work of turns is tried again on a full disk, what waits says that the storage blocks it', async () => {
+  await busySession();
+  await peer.call('prompt.submit', { session_id, input_id: 'a', text: 'Hello' });
+  core.ledger.failNext('append', ...[1, 2].map(() => new StorageError('full', 'the disk is full')));
+  model.release('go');
+  await quiet();
+
+  const session = await peer.call('session.get', { session_id });
+  const snapshot = await peer.call('session.resume', { session_id });
+  const { prompts } = await peer.call('prompt.list', { session_id });
+  const asked = peer.call('prompt.receipt', { session_id, input_id: 'a' });
+  await core.clock.advance(100);
+
+  const blocked = { blocked_by: ['storage'] };
+  expect([session, snapshot, await asked]).toMatchObject([blocked, blocked, blocked]);
+  expect(prompts).toMatchObject([{ input_id: 'first', blocked_by: [] }, blocked]);
+
+  await core.clock.advance(1_000);
+  await core.ended(session_id, 'a');
+  expect(await peer.call('session.get', { session_id })).toMatchObject({ blocked_by: [] });
+});

@@ -18,7 +18,7 @@ import type { Logger } from '../../../core/ports/logger.ts';
 import type { ModelLimits } from '../../../core/ports/model-catalog.ts';
 import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
-import type { GatewayPhase } from '../../../core/use-cases/gateway-status.ts';
+import type { GatewayPhase, StorageHealth } from '../../../core/use-cases/gateway-status.ts';
 import type { FieldProblem } from '../../../protocol/field-problems.ts';
 import type { ConnectionLimits } from '../../../protocol/limits.ts';
 import type { Scope } from '../../../protocol/method.ts';
@@ -52,6 +52,7 @@ export interface RpcDependencies {
   /** Who this gateway is. Called only while clients are served, so only after the store is owned. */
   readonly identity: () => GatewayIdentity;
   readonly phase: () => GatewayPhase;
+  readonly storage: () => StorageHealth;
   /**
    * What the configuration forbids about a new session: an unknown provider, an address that no key is configured for,
    * an unknown toolset. The paths are those of `session.create`.

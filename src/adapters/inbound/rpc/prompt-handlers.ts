@@ -8,7 +8,7 @@ import type { RpcDependencies } from './dependencies.ts';
 import { keyFromWire, payloadFromWire, placeFromWire } from './from-wire.ts';
 import type { HandlersOf } from './handler.ts';
 import { makePromptWait } from './prompt-wait.ts';
-import { receiptToWire } from './receipt-to-wire.ts';
+import { makeReceiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
@@ -17,6 +17,7 @@ const maxPageTextBytes = 2 * 1024 * 1024;
 /** Prompts, from their receipt to their end. */
 export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> {
   const { sessions, queries } = deps;
+  const receiptToWire = makeReceiptToWire(deps);
   return {
     'prompt.wait': makePromptWait(deps),
 
@@ -46,7 +47,7 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
       const page = await queries.listAdmissions({ sessionId: session_id, include, limit, after });
       return result({
         session_id,
-        prompts: promptsToWire(state, page.admissions),
+        prompts: promptsToWire(state, page.admissions, receiptToWire),
         next_cursor: page.next === null ? null : String(page.next),
       });
     },
@@ -97,7 +98,11 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
 type ListedPrompt = ResultOf<'prompt.list'>['prompts'][number];
 
-function promptsToWire(state: SessionState, admissions: readonly AdmissionWithPayload[]): ListedPrompt[] {
+function promptsToWire(
+  state: SessionState,
+  admissions: readonly AdmissionWithPayload[],
+  receiptToWire: ReturnType<typeof makeReceiptToWire>,
+): ListedPrompt[] {
   const budget = new TextBudget(maxShownTextBytes, maxPageTextBytes);
   return admissions.map(({ admission, payload }) => ({
     ...receiptToWire(receiptOf(state, admission, true)),

@@ -6,7 +6,7 @@ import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { changesFromWire, createInputFromWire, payloadFromWire } from './from-wire.ts';
 import type { Call, HandlersOf } from './handler.ts';
-import { receiptToWire } from './receipt-to-wire.ts';
+import { blockersToWire, makeReceiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { contextToWire, holdToWire, snapshotToWire, summaryToWire } from './snapshot-to-wire.ts';
 import { makeCompressHandler } from './compress-handler.ts';
@@ -26,6 +26,7 @@ const noSuchSession = (): Answer<never> =>
 /** Sessions as a whole: making them, looking at them, stopping and pausing them. */
 export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'> {
   const { sessions, queries } = deps;
+  const receiptToWire = makeReceiptToWire(deps);
   return {
     ...makeSessionEventHandlers(deps),
     ...makeHistoryHandlers(deps),
@@ -50,7 +51,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       return result({
         ...summaryToWire(summary),
         hold: state.hold === null ? null : holdToWire(state.hold),
-        blocked_by: [...blockersOf(state)],
+        blocked_by: blockersToWire(blockersOf(state), deps.storage()),
         context: contextToWire(context),
       });
     },
@@ -167,7 +168,7 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       return noSuchSession();
     }
     reservation.start(snapshot.state.seq, replied);
-    return result(snapshotToWire(snapshot, deps.identity()));
+    return result(snapshotToWire(snapshot, { ...deps.identity(), storage: deps.storage() }));
   }
 
   function tooManySubscriptions(): Answer<never> {

@@ -5,6 +5,7 @@ import { blockersOf, startedAdmission } from '../../../core/domain/session/state
 import type { ForkOrigin, Hold, SessionProfile, SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
 import type { AdmissionWithPayload, SessionSummary } from '../../../core/ports/session-queries.ts';
+import type { StorageHealth } from '../../../core/use-cases/gateway-status.ts';
 import type { Partial, SessionSnapshot } from '../../../core/use-cases/resume-session.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { WireMessage } from '../../../protocol/message.ts';
@@ -17,7 +18,7 @@ import type {
 } from '../../../protocol/snapshot.ts';
 import { openApprovalsToWire } from './approval-to-wire.ts';
 import { messageToWire } from './message-to-wire.ts';
-import { evidenceToWire, steersToWire } from './receipt-to-wire.ts';
+import { blockersToWire, evidenceToWire, steersToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
 /* A snapshot is one frame, so all its texts together have a limit. */
@@ -27,7 +28,7 @@ const maxPendingTextBytes = 1024 * 1024;
 
 export function snapshotToWire(
   snapshot: SessionSnapshot,
-  { epoch, storeId }: { readonly epoch: number; readonly storeId: string },
+  now: { readonly epoch: number; readonly storeId: string; readonly storage: StorageHealth },
 ): WireSnapshot {
   const { state, partial, context } = snapshot;
   const page = newestThatFit(snapshot.messages);
@@ -42,13 +43,13 @@ export function snapshotToWire(
     partial: partial === null ? null : partialToWire(partial),
     approvals: openApprovalsToWire(snapshot.approvals),
     hold: state.hold === null ? null : holdToWire(state.hold),
-    blocked_by: [...blockersOf(state)],
+    blocked_by: blockersToWire(blockersOf(state), now.storage),
     revision: state.revision,
     archived: state.archived,
     pinned: state.pinned,
     execution_generation: state.executionGeneration,
-    epoch,
-    store_id: storeId,
+    epoch: now.epoch,
+    store_id: now.storeId,
     last_seq: state.seq,
     usage: page.findLast(({ usage }) => usage !== undefined)?.usage ?? null,
     context: contextToWire(context),

@@ -1,7 +1,8 @@
 import type { Logger } from '../ports/logger.ts';
+import type { StorageHealth } from './gateway-status.ts';
 
 /** How the storage takes the work of all sessions. After a failure it never recovers: the process must end. */
-export class StorageHealth {
+export class StorageWatch {
   readonly #logger: Pick<Logger, 'warn'>;
   /** The sessions with work that is tried again. */
   readonly #retrying = new Set<string>();
@@ -11,7 +12,7 @@ export class StorageHealth {
     this.#logger = logger;
   }
 
-  get now(): 'ok' | 'retrying' | 'failed' {
+  get now(): StorageHealth {
     if (this.#failed) return 'failed';
     return this.#retrying.size > 0 ? 'retrying' : 'ok';
   }
