@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, cursor, id, instant, line, pageSize, seq, sessionId } from './fields.ts';
+import { count, cursor, id, instant, knownInputId, line, pageSize, seq, sessionId } from './fields.ts';
 import { message, usage } from './message.ts';
 import { defineMethod } from './method.ts';
 import { admissionOutcome, failure } from './receipt.ts';
@@ -36,7 +36,7 @@ const historyEntry = z.discriminatedUnion('type', [
       type: z.literal('prompt'),
       ...at,
       admission_id: id,
-      input_id: id,
+      input_id: knownInputId,
       outcome: admissionOutcome.nullable(),
       text: z.string(),
       truncated: z.literal(true).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openApproval } from './approval.ts';
-import { count, generation, id, instant, revision, seq } from './fields.ts';
+import { count, generation, id, instant, knownInputId, revision, seq } from './fields.ts';
 import { message, usage } from './message.ts';
 import { admissionStatus, blocker, boundary, delivery, evidence, ifOver } from './receipt.ts';
 
@@ -14,7 +14,7 @@ export const hold = z.strictObject({
 /** An admission that is not terminal, as a snapshot lists it. */
 export const pendingItem = z.strictObject({
   admission_id: id,
-  input_id: id,
+  input_id: knownInputId,
   text: z.string(),
   truncated: z.literal(true).optional().describe('The text was cut.'),
   status: admissionStatus,
@@ -55,7 +55,7 @@ export const contextReport = z.strictObject({
 
 const runningTurn = z.strictObject({
   admission_id: id,
-  input_id: id,
+  input_id: knownInputId,
   execution_generation: generation,
   step: count,
   boundary,
