@@ -127,7 +127,9 @@ export const promptResolveUnknown = defineMethod({
     execution_generation: generation,
     action: z.enum(['discard', 'retry']).default('discard'),
   }),
-  result: receipt.extend({ retry: receipt.nullable().describe('Null without a retry, and for one that has ended.') }),
+  result: receipt.extend({
+    retry: receipt.nullable().describe('The receipt of the retry, as it is now; null without one.'),
+  }),
   errors: ['not_found', 'not_unknown', 'stale_generation', 'already_resolved'],
   order: 'arrival',
 });

@@ -38,7 +38,8 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
     'prompt.list': async ({ session_id, include, limit, cursor }) => {
       const after = cursor === undefined ? null : Number(cursor);
-      if (!Number.isFinite(after ?? 0)) {
+      // Number() takes more texts for a number than a page has for cursors.
+      if (after !== null && (!Number.isFinite(after) || String(after) !== cursor)) {
         return failed('invalid_params', { fields: [{ path: 'cursor', message: 'is not the cursor of a page' }] });
       }
       const state = await sessions.state(session_id);
