@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor, generation, id, inputId, knownInputId, pageSize, revision, sessionId } from './fields.ts';
 import { longestWaitMs } from './limits.ts';
-import { eitherContent, hasOneContent, promptContent } from './message.ts';
+import { eitherContent, hasOneContent, promptContent, shownParts } from './message.ts';
 import { defineMethod } from './method.ts';
 import { receipt } from './receipt.ts';
 
@@ -57,7 +57,8 @@ export const promptList = defineMethod({
     prompts: z.array(
       receipt.extend({
         text: z.string().nullable().describe('Null when the content was deleted.'),
-        truncated: z.literal(true).optional().describe('The text was cut.'),
+        parts: shownParts,
+        truncated: z.literal(true).optional().describe('Something of the content was cut.'),
       }),
     ),
     next_cursor: z.string().nullable(),

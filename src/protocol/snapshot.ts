@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openApproval } from './approval.ts';
 import { count, generation, id, instant, knownInputId, revision, seq } from './fields.ts';
-import { message, usage } from './message.ts';
+import { message, shownParts, usage } from './message.ts';
 import { admissionStatus, blocker, boundary, delivery, evidence, ifOver } from './receipt.ts';
 
 export const hold = z.strictObject({
@@ -16,7 +16,8 @@ export const pendingItem = z.strictObject({
   admission_id: id,
   input_id: knownInputId,
   text: z.string(),
-  truncated: z.literal(true).optional().describe('The text was cut.'),
+  parts: shownParts,
+  truncated: z.literal(true).optional().describe('Something of the content was cut.'),
   status: admissionStatus,
   sequence: count,
   ahead: count,

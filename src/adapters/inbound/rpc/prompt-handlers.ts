@@ -7,6 +7,7 @@ import { failed, result } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { keyFromWire, payloadFromWire, placeFromWire } from './from-wire.ts';
 import type { HandlersOf } from './handler.ts';
+import { promptToWire } from './message-to-wire.ts';
 import { makePromptWait } from './prompt-wait.ts';
 import { receiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
@@ -102,6 +103,6 @@ function promptsToWire(state: SessionState, admissions: readonly AdmissionWithPa
   const budget = new TextBudget(maxShownTextBytes, maxPageTextBytes);
   return admissions.map(({ admission, payload }) => ({
     ...receiptToWire(receiptOf(state, admission, true)),
-    ...(payload === null ? { text: null } : budget.take(payload.text)),
+    ...(payload === null ? { text: null } : promptToWire(payload, budget)),
   }));
 }
