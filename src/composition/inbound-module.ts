@@ -58,7 +58,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         exportSession,
         readPrompt: async (sessionId, admissionId) => {
           const admission = await ledger.findAdmission(sessionId, { admissionId });
-          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload.text;
+          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload;
         },
         subscribe,
         queries,

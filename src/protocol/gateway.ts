@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, generation, id, instant, line } from './fields.ts';
+import { count, generation, id, instant, knownInputId, line } from './fields.ts';
 import { defineMethod } from './method.ts';
 import { boundary } from './receipt.ts';
 import { hold } from './snapshot.ts';
@@ -64,7 +64,7 @@ export const gatewayStatus = defineMethod({
         z.strictObject({
           session_id: id,
           admission_id: id,
-          input_id: id,
+          input_id: knownInputId,
           execution_generation: generation.nullable(),
           boundary,
           lost_at: instant.nullable(),

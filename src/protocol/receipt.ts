@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, generation, id, instant, revision } from './fields.ts';
+import { count, generation, id, instant, knownInputId, revision } from './fields.ts';
 
 export const admissionStatus = z.enum(['queued', 'started', 'unknown', 'terminal']);
 export const delivery = z
@@ -49,7 +49,7 @@ export const blocker = z
 export const receipt = z.strictObject({
   admission_id: id,
   session_id: id,
-  input_id: id,
+  input_id: knownInputId,
   sequence: count.describe('Numbers the admissions in the order of their commit.'),
   ahead: count.describe('How many admissions come before this one; 0 when it runs or has ended.'),
   status: admissionStatus,

@@ -23,7 +23,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     }),
     readPrompt: async (sessionId, admissionId) => {
       const admission = await core.ledger.findAdmission(sessionId, { admissionId });
-      return admission === null ? undefined : core.store.payload(admissionId)?.payload.text;
+      return admission === null ? undefined : core.store.payload(admissionId)?.payload;
     },
     readSnapshot: core.gateway.readSnapshot,
     byHand: core.gateway.byHand,

@@ -73,6 +73,22 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
       expect(sessions.map(({ sessionId }) => sessionId)).toEqual(numbers.toReversed().map((n) => `session-${n}`));
     });
 
+    test.each(['archived', 'deleted'])('goes on behind a session that was %s since', async (change) => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      await owner.create('session-1');
+      const second = await owner.create('session-2');
+      await owner.create('session-3');
+      const page = { principalId: 'local', archived: false, limit: 2 } as const;
+      const first = await harness.queries.listSessions({ ...page, before: null });
+
+      if (change === 'deleted') await second.run({ kind: 'delete', by: 'local' });
+      else await second.run({ kind: 'update', changes: { archived: true }, revision: null, by: 'local' });
+      const rest = await harness.queries.listSessions({ ...page, before: first.next });
+
+      expect(first.next).toBe('session-2');
+      expect(rest.sessions.map(({ sessionId }) => sessionId)).toEqual(['session-1']);
+    });
+
     test('of a principal without sessions is empty', async () => {
       expect(
         await harness.queries.listSessions({ principalId: 'nobody', archived: null, limit: 10, before: null }),

@@ -298,8 +298,18 @@ describe('session.get and session.list', () => {
     const titles = [first, second].flatMap(({ sessions }) =>
       (sessions as { title: string }[]).map(({ title }) => title),
     );
-    expect(titles.sort()).toEqual(['one', 'three', 'two']);
+    expect(titles).toEqual(['three', 'two', 'one']);
     expect(second['next_cursor']).toBeNull();
+  });
+
+  test('list refuses a cursor that no page has given', async () => {
+    const others = await core.create({ principalId: 'other' });
+
+    for (const cursor of ['nonsense', others]) {
+      const { error } = await peer.request('session.list', { cursor });
+
+      expect(error?.data).toMatchObject({ reason: 'invalid_params', fields: [{ path: 'cursor' }] });
+    }
   });
 });
 

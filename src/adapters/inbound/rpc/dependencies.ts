@@ -1,3 +1,4 @@
+import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
 import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
 import type { CreateSession, CreateSessionInput, FindCreated } from '../../../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
@@ -34,8 +35,8 @@ export interface RpcDependencies {
   readonly editPrompt: EditPrompt;
   readonly forkSession: ForkSession;
   readonly exportSession: ExportSession;
-  /** The text of a prompt of the session, or undefined when there is none. */
-  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<string | undefined>;
+  /** The content of a prompt of the session, or undefined when there is none. */
+  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<PromptPayload | undefined>;
   readonly readSnapshot: ReadSnapshot;
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly subscribe: Subscribe;

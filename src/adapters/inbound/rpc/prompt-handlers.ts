@@ -7,6 +7,7 @@ import { failed, result } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { keyFromWire, payloadFromWire, placeFromWire } from './from-wire.ts';
 import type { HandlersOf } from './handler.ts';
+import { promptToWire } from './message-to-wire.ts';
 import { makePromptWait } from './prompt-wait.ts';
 import { makeReceiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
@@ -39,7 +40,8 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
     'prompt.list': async ({ session_id, include, limit, cursor }) => {
       const after = cursor === undefined ? null : Number(cursor);
-      if (!Number.isFinite(after ?? 0)) {
+      // Number() takes more texts for a number than a page has for cursors.
+      if (after !== null && (!Number.isFinite(after) || String(after) !== cursor)) {
         return failed('invalid_params', { fields: [{ path: 'cursor', message: 'is not the cursor of a page' }] });
       }
       const state = await sessions.state(session_id);
@@ -106,6 +108,6 @@ function promptsToWire(
   const budget = new TextBudget(maxShownTextBytes, maxPageTextBytes);
   return admissions.map(({ admission, payload }) => ({
     ...receiptToWire(receiptOf(state, admission, true)),
-    ...(payload === null ? { text: null } : budget.take(payload.text)),
+    ...(payload === null ? { text: null } : promptToWire(payload, budget)),
   }));
 }

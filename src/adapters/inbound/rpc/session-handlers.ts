@@ -56,12 +56,16 @@ export function makeSessionHandlers(deps: RpcDependencies): HandlersOf<'session'
       });
     },
 
-    'session.list': async ({ archived, limit, cursor }, { principal }) => {
+    'session.list': async ({ archived, limit, cursor }, { principal: { principalId } }) => {
+      const before = cursor === undefined ? null : await sessions.idOf(cursor, principalId);
+      if (cursor !== undefined && before === null) {
+        return failed('invalid_params', { fields: [{ path: 'cursor', message: 'is not the cursor of a page' }] });
+      }
       const page = await queries.listSessions({
-        principalId: principal.principalId,
+        principalId,
         archived: archived === 'include' ? null : archived === 'only',
         limit,
-        before: cursor ?? null,
+        before,
       });
       return result({ sessions: page.sessions.map(summaryToWire), next_cursor: page.next });
     },

@@ -17,7 +17,7 @@ import type {
   WireSnapshot,
 } from '../../../protocol/snapshot.ts';
 import { openApprovalsToWire } from './approval-to-wire.ts';
-import { messageToWire } from './message-to-wire.ts';
+import { messageToWire, promptToWire } from './message-to-wire.ts';
 import { blockersToWire, evidenceToWire, steersToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
@@ -25,6 +25,8 @@ import { TextBudget } from './shown-text.ts';
 const maxMessageTextBytes = 1024 * 1024;
 const maxPageTextBytes = 2 * 1024 * 1024;
 const maxPendingTextBytes = 1024 * 1024;
+
+const noContent = { text: '', parts: null };
 
 export function snapshotToWire(
   snapshot: SessionSnapshot,
@@ -147,7 +149,7 @@ function pendingToWire(state: SessionState, pending: readonly AdmissionWithPaylo
   return pending.map(({ admission, payload }) => ({
     admission_id: admission.admissionId,
     input_id: admission.inputId,
-    ...budget.take(payload?.text ?? ''),
+    ...promptToWire(payload ?? noContent, budget),
     status: admission.status,
     sequence: admission.seq,
     ahead: receiptOf(state, admission, true).ahead,

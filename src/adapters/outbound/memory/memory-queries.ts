@@ -39,13 +39,13 @@ export class MemoryQueries implements SessionQueries {
     limit: number;
     before: string | null;
   }): Promise<SessionPage> {
-    const own = this.#store
-      .states()
+    const newestFirst = this.#store.states().toReversed();
+    // The session of the cursor may have been deleted or archived since.
+    const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
+    const rest = newestFirst
+      .slice(from)
       .filter((state) => state.profile.principalId === page.principalId && state.deletedAt === null)
       .filter((state) => page.archived === null || state.archived === page.archived);
-    const newestFirst = own.toReversed();
-    const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
-    const rest = newestFirst.slice(from);
     const sessions = rest.slice(0, page.limit).map((state) => this.#summary(state));
     return { sessions, next: rest.length > page.limit ? (sessions.at(-1)?.sessionId ?? null) : null };
   }
