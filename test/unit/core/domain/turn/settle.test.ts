@@ -271,6 +271,9 @@ describe('a turn that fails for a reason that is not its prompt’s own', () => 
   test.each<[FailureKind, string | null]>([
     ['unavailable', minuteLater],
     ['rate_limited', minuteLater],
+    ['stalled', minuteLater],
+    ['compression_failed', minuteLater],
+    ['not_an_api', null],
     ['auth', null],
     ['quota_exhausted', null],
     ['configuration', null],
