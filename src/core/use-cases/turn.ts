@@ -17,6 +17,7 @@ import { believedTokens, sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { hasMedia } from '../domain/transcript/older-media.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import { answerDraft } from './answer-draft.ts';
@@ -69,6 +70,7 @@ class Turn {
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
+  #promptHasMedia = false;
   /** What the newest request left out of the transcript, in tokens. */
   #savedTokens = 0;
 
@@ -97,6 +99,7 @@ class Turn {
   async #open(): Promise<Ending | Over> {
     const prompt = await readPrompt(this.#deps, this.#head);
     if ('reason' in prompt) return (await this.#claim(null)) ? broken(prompt) : null;
+    this.#promptHasMedia = hasMedia(prompt);
     const { due, failure } = await this.#outlook(prompt.tokens);
     if (failure !== null) return (await this.#claim(null)) ? broken(failure) : null;
     if (!due) return (await this.#claim(prompt)) ? this.#steps() : null;
@@ -253,6 +256,7 @@ class Turn {
       step: this.#step,
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
+      promptHasMedia: this.#promptHasMedia,
       contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
       ...ending,
     });
