@@ -40,6 +40,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'empty_reply',
     'internal',
     'context_exhausted',
+    'compression_failed',
     'crash_loop',
     'max_steps',
   ],

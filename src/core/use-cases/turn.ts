@@ -5,7 +5,8 @@
  * T1: the boundary `model` is durable, with the prompt's message, before the first request is sent (P4).
  * T2: an overflow is answered by one compression a step, before anything of the step is stored.
  * T3: whatever happens, the turn ends by `settle`, unless the process stops or another owner has taken over.
- * T4: a turn that can't fit fails with `context_exhausted` and says what fills the window.
+ * T4: a turn that can't fit fails with `context_exhausted` and says what fills the window. Where it could fit and only
+ *     its summary can't be had, it fails for that reason: nothing but its own size burns a prompt.
  */
 import type { Admission } from '../domain/admission/admission.ts';
 import { invariant } from '../domain/invariant.ts';
@@ -16,6 +17,7 @@ import { believedTokens, sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { hasMedia } from '../domain/transcript/older-media.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import { answerDraft } from './answer-draft.ts';
@@ -72,6 +74,7 @@ class Turn {
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
+  #promptHasMedia = false;
   /** What the newest request left out of the transcript, in tokens. */
   #savedTokens = 0;
 
@@ -102,6 +105,7 @@ class Turn {
   async #open(): Promise<Ending | Over> {
     const prompt = await readPrompt(this.#deps, this.#head);
     if ('reason' in prompt) return (await this.#claim(null)) ? broken(prompt) : null;
+    this.#promptHasMedia = hasMedia(prompt);
     const { due, failure } = await this.#outlook(prompt.tokens);
     if (failure !== null) return (await this.#claim(null)) ? broken(failure) : null;
     if (!due) return (await this.#claim(prompt)) ? this.#steps() : null;
@@ -137,17 +141,14 @@ class Turn {
    */
   async #preflight(promptTokens: number, larger: ModelTarget | null = null): Promise<Ending | null> {
     const { triggerTokens } = this.#context.window;
-    const outcome = await this.#compress(
-      larger === null ? 'preflight' : 'downshift',
-      triggerTokens,
-      promptTokens,
-      larger,
-    );
+    const trigger = larger === null ? 'preflight' : 'downshift';
+    const outcome = await this.#compress(trigger, triggerTokens, promptTokens, larger);
     if (outcome.kind === 'abandoned') return interrupted(null);
-    const { failure } = await this.#outlook(promptTokens);
-    if (failure === null) return null;
-    const why = outcome.kind === 'failed' && failure.reason === 'context_exhausted' ? outcome.failure.message : '';
-    return broken({ ...failure, message: `${failure.message} ${why}`.trim() });
+    const { failure, size } = await this.#outlook(promptTokens);
+    if (outcome.kind === 'compressed' || !this.#context.overflows(size))
+      return failure === null ? null : broken(failure);
+    const { lineage } = await this.#state();
+    return broken(this.#context.uncompressed(size, outcome, lineage, this.#deps.clock.now()));
   }
 
   async #steps(): Promise<Ending | Over> {
@@ -261,6 +262,7 @@ class Turn {
       step: this.#step,
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
+      promptHasMedia: this.#promptHasMedia,
       contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
       ...ending,
     });

@@ -148,6 +148,8 @@ interface CommandFields {
     readonly contextTokens: number | null;
     /** Whether an outage holds the queue instead of burning it. */
     readonly holdOnOutage: boolean;
+    /** Whether the turn's prompt carries images or files. */
+    readonly promptHasMedia?: boolean;
   };
   start_compression: {
     readonly compressionId: string;

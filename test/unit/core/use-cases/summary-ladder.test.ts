@@ -75,7 +75,7 @@ test('a summary request that hangs ends at its deadline, and the prompt runs (B1
       type: 'compression.failed',
       failure: expect.objectContaining({
         reason: 'stalled',
-        message: 'The summary was not there after 30 seconds.',
+        message: 'There is no summary. custom/test-model: The summary was not there after 30 seconds.',
       }) as object,
     }),
   );
