@@ -12,7 +12,7 @@ import { invariant } from '../domain/invariant.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { believedTokens, sumUsage } from '../domain/model/usage.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -212,7 +212,7 @@ class Turn {
       step: this.#step,
       answer,
       available: this.#context.tools,
-      contextTokens: this.#wholeContext(answer.usage),
+      contextTokens: this.#wholeContext(answer),
       signal: this.#signal,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
@@ -255,7 +255,7 @@ class Turn {
       step: this.#step,
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
-      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
+      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer) : null,
       ...ending,
     });
   }
@@ -288,8 +288,8 @@ class Turn {
   }
 
   /** The reported size of the context with what the request left out of it, so that reports can be compared. */
-  #wholeContext(usage: Usage | null): number | null {
-    const reported = believedTokens(usage);
+  #wholeContext(answer: MessageDraft | null): number | null {
+    const reported = answer === null ? null : this.#context.reported(answer);
     return reported === null ? null : reported + this.#savedTokens;
   }
 }
