@@ -1,4 +1,4 @@
-import { contextSize } from '../domain/compression/context-size.ts';
+import { contextSize, reportedSize } from '../domain/compression/context-size.ts';
 import type { ContextSize, RequestExtras } from '../domain/compression/context-size.ts';
 import { withoutSummary } from '../domain/compression/no-summary.ts';
 import { isSummarisable, noPlaceholders, placeholdersFor } from '../domain/compression/placeholders.ts';
@@ -13,6 +13,7 @@ import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { addressOf } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import type { MessageDraft } from '../domain/transcript/message.ts';
 import type { ModelCatalog, ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
@@ -61,6 +62,8 @@ export interface TurnContext {
   readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
+  /** The size of the context that the model reports with an answer, or null when the report can't be believed. */
+  reported(answer: MessageDraft): number | null;
   /** How long the answer to a request of this size may be. */
   output(size: ContextSize): OutputLimit;
   /** Whether a request surely doesn't fit. A window that nobody stated proves nothing. */
@@ -112,6 +115,7 @@ export function makeTurnContext(
     tools,
     extras,
     size,
+    reported: (answer) => reportedSize(answer, isStated() ? windowNow().windowTokens : null),
     output: ({ tokens }) => {
       const limits = deps.catalog.limits(target);
       return outputLimit(limits, outputCap(limits, deps.maxOutputTokens), tokens);

@@ -13,7 +13,7 @@ import { invariant } from '../domain/invariant.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { believedTokens, sumUsage } from '../domain/model/usage.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
@@ -219,7 +219,7 @@ class Turn {
       step: this.#step,
       answer,
       available: this.#context.tools,
-      contextTokens: this.#wholeContext(answer.usage),
+      contextTokens: this.#wholeContext(answer),
       signal: this.#signal,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
@@ -263,7 +263,7 @@ class Turn {
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
       promptHasMedia: this.#promptHasMedia,
-      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
+      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer) : null,
       ...ending,
     });
   }
@@ -296,8 +296,8 @@ class Turn {
   }
 
   /** The reported size of the context with what the request left out of it, so that reports can be compared. */
-  #wholeContext(usage: Usage | null): number | null {
-    const reported = believedTokens(usage);
+  #wholeContext(answer: MessageDraft | null): number | null {
+    const reported = answer === null ? null : this.#context.reported(answer);
     return reported === null ? null : reported + this.#savedTokens;
   }
 }

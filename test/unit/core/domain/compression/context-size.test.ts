@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contextSize } from '../../../../../src/core/domain/compression/context-size.ts';
+import { contextSize, reportedSize } from '../../../../../src/core/domain/compression/context-size.ts';
 import { aMessage, ownModel } from '../../../../support/builders.ts';
 import { stateAfter } from '../../../../support/given.ts';
 import {
@@ -99,5 +99,24 @@ describe('the size that the provider has reported', () => {
     expect(contextSize(state, larger, nothing).tokens).toBe(900);
     expect(contextSize(state, ownModel, nothing)).toEqual({ localTokens: 70, reportedTokens: null, tokens: 70 });
     expect(contextSize(stateAfter(...conversation(500), byLarger, silent), ownModel, nothing).tokens).toBe(75);
+  });
+});
+
+describe('a report of a size', () => {
+  const answer = (inputTokens: number | null) => ({
+    tokens: 7,
+    usage: { inputTokens, outputTokens: 24_000, totalTokens: null },
+  });
+
+  test.each([
+    ['is the input and the answer as it is counted here', answer(500), 1000, 507],
+    ['of exactly the window is believed', answer(1000), 1000, 1007],
+    ['of more than a stated window is not believed', answer(1001), 1000, null],
+    ['of more than a window that nobody stated is believed', answer(50_000), null, 50_007],
+    ['that says nothing of the input is not believed', answer(null), 1000, null],
+    ['of zero is not believed', answer(0), 1000, null],
+    ['that is missing is not believed', { tokens: 7, usage: null }, 1000, null],
+  ])('%s', (_what, given, window, size) => {
+    expect(reportedSize(given, window)).toBe(size);
   });
 });
