@@ -10,6 +10,7 @@ export interface ModelSettings {
   readonly files: boolean | null;
   readonly temperature: number | null;
   readonly reasoningEffort: Config['model']['reasoning_effort'];
+  readonly alternatingRoles: boolean | null;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -25,6 +26,7 @@ export function modelSettings(config: Config, provider: string, model: string): 
     files: own?.files ?? entry?.files ?? null,
     temperature: own?.temperature ?? entry?.temperature ?? null,
     reasoningEffort: own?.reasoning_effort ?? entry?.reasoning_effort ?? null,
+    alternatingRoles: own?.alternating_roles ?? entry?.alternating_roles ?? null,
     options: entry?.options ?? {},
   };
 }

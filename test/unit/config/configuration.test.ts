@@ -203,6 +203,7 @@ providers:
       files: null,
       temperature: 0.2,
       reasoningEffort: 'high',
+      alternatingRoles: null,
       options: {},
     });
     expect(modelSettings(config, 'claude', 'sonnet')).toMatchObject({ outputTokens: 9000, options: { speed: 'fast' } });
