@@ -33,7 +33,7 @@ export function findGateway(options: AddressOptions, environment: Environment): 
   const { url: foundUrl, token: foundToken, instance_id: instanceId } = found.gateway;
   return {
     url: foundUrl,
-    token: options.token ?? foundToken,
+    token: checkedToken(options.token ?? foundToken),
     ...(instanceId === '' ? {} : { instanceId }),
     file: found.gateway,
     home,
@@ -71,7 +71,10 @@ function checkedUrl(url: string): string {
 }
 
 function checkedToken(token: string | undefined): string {
-  if (token !== undefined) return token;
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token;
+  if (token !== undefined) {
+    throw new CliFailure(exitCodes.usage, 'usage', 'The token has characters that no token has, such as a line end.');
+  }
   const message =
     'An address by hand needs its token: HOLDFAST_TOKEN, or --token, which other users of this machine can see.';
   throw new CliFailure(exitCodes.usage, 'usage', message);

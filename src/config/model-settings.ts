@@ -17,8 +17,7 @@ export interface ModelSettings {
 /** The entry of the model under its provider, and for the default model what `model` says before it. */
 export function modelSettings(config: Config, provider: string, model: string): ModelSettings {
   const entry = config.providers[provider]?.models[model];
-  const standard = defaultTarget(config);
-  const own = provider === standard.provider && model === standard.model ? config.model : null;
+  const own = isDefaultModel(config, provider, model) ? config.model : null;
   return {
     contextTokens: own?.context_length ?? entry?.context_length ?? null,
     outputTokens: own?.max_output_tokens ?? entry?.max_output_tokens ?? null,
@@ -34,8 +33,7 @@ export function modelSettings(config: Config, provider: string, model: string): 
 /** The models that are asked when this one can't answer: its own list, else its provider's, else that of `model`. */
 export function fallbacksOf(config: Config, provider: string, model: string): readonly DefaultTarget[] {
   const named = config.providers[provider];
-  const standard = defaultTarget(config);
-  const isDefault = provider === standard.provider && model === standard.model;
+  const isDefault = isDefaultModel(config, provider, model);
   const lists = [named?.models[model]?.fallbacks, named?.fallbacks, isDefault ? config.model.fallbacks : undefined];
   const list = lists.find((each) => each !== undefined && each.length > 0) ?? [];
   return list
@@ -61,7 +59,13 @@ export function namedModels(config: Config): readonly DefaultTarget[] {
   return [standard, ...all].filter((each, index, list) => list.findIndex((other) => isSame(other, each)) === index);
 }
 
-function isSame(a: DefaultTarget, b: DefaultTarget): boolean {
+export function isDefaultModel(config: Config, provider: string, model: string): boolean {
+  return isSame(defaultTarget(config), { provider, model });
+}
+
+type Named = Pick<DefaultTarget, 'provider' | 'model'>;
+
+function isSame(a: Named, b: Named): boolean {
   return a.provider === b.provider && a.model === b.model;
 }
 

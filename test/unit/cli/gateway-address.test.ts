@@ -146,6 +146,7 @@ describe('a gateway', () => {
   test.each([
     [['--url', 'ws://127.0.0.1:9/rpc'], 'needs its token'],
     [['--url', 'http://127.0.0.1:9', '--token', 'x'], 'looks like ws://'],
+    [['--url', 'ws://127.0.0.1:9/rpc', '--token', 'bad\ntoken'], 'such as a line end'],
   ])('is not looked for with half an address: %j', async (options, words) => {
     const { code, stderr } = await runCommand(['sessions', ...options]);
 

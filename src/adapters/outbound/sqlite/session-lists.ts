@@ -42,8 +42,8 @@ const openBreakersSql = `SELECT id, breaker_failures, breaker_open_until, breake
 
 /** It begins with the open admissions, which have an index: what it costs depends on them and not on all sessions. */
 const heldQueuesSql = `SELECT s.id, s.hold_reason, s.hold_until, s.hold_by, s.hold_at, count(*) AS queued
-  FROM session_admissions a CROSS JOIN sessions s ON s.id = a.target_session_id
-  WHERE a.status <> 'terminal' AND a.status = 'queued' AND s.hold_reason IS NOT NULL
+  FROM session_admissions CROSS JOIN sessions s ON s.id = target_session_id
+  WHERE status <> 'terminal' AND status = 'queued' AND s.hold_reason IS NOT NULL
   GROUP BY s.id ORDER BY s.hold_at, s.number LIMIT ?`;
 
 export function makeSessionLists(
