@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { FailStop } from './fail-stop.ts';
+import { holdLog } from './hold-log.ts';
 import { Maintenance } from './maintenance.ts';
-import { openStoreForReading, storePath } from './open-store.ts';
+import { storePath } from './open-store.ts';
 import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
 import { SearchThread } from './search-thread.ts';
@@ -28,26 +29,32 @@ export async function openWorkerStorage(
   const threads = ownThreads ?? startStorageThreads();
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
-    const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
-    const anchor = holdLog(options.home);
-    await threads.reader.call('open', { home: options.home, busyTimeoutMs });
     const { home } = options;
-    return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure });
+    const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
+    const heldLog = await openReaders(home, threads, busyTimeoutMs);
+    return workerStorage({ storeId, opening, home, heldLog, threads, end, onBatch, onFailure });
   } catch (error) {
     await end();
     throw error;
   }
 }
 
-/**
- * A connection that does nothing. A process that ends in any other way than by `close` lets SQLite close the writer's
- * connection, which would empty the log if it were the last one: without a note, and with a disk that may just have
- * failed. As long as there is another the log stays, and the next start finds it.
- */
-function holdLog(home: string): Database.Database {
-  const anchor = openStoreForReading({ home });
-  anchor.prepare('SELECT count(*) FROM sqlite_schema').get(); // SQLite opens the files at the first read
-  return anchor;
+/** The log is held in this thread, too: it is the last to end when the process ends in any other way than by `close`. */
+async function openReaders(
+  home: string,
+  { writer, reader }: StorageThreads,
+  busyTimeoutMs: number,
+): Promise<Database.Database> {
+  let heldLog: Database.Database | undefined;
+  try {
+    heldLog = holdLog(storePath(home));
+    await reader.call('open', { home, busyTimeoutMs });
+    return heldLog;
+  } catch (error) {
+    heldLog?.close();
+    await writer.call('close').catch(() => undefined); // why it can't be read says more
+    throw error;
+  }
 }
 
 interface OpenedThreads {
@@ -56,13 +63,13 @@ interface OpenedThreads {
   readonly storeId: string;
   readonly opening: Opening;
   readonly home: string;
-  readonly anchor: Database.Database;
+  readonly heldLog: Database.Database;
   readonly threads: StorageThreads;
   readonly end: () => Promise<void>;
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, home, anchor, end, onBatch, onFailure } = opened;
+  const { storeId, opening, home, heldLog, end, onBatch, onFailure } = opened;
   const { writer, reader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(storePath(home), failStop);
@@ -83,7 +90,7 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
   let noted = Promise.resolve();
   failStop.onFailure((error) => {
     // If this fails too, the next owner has no worse a start than after any other death.
-    if (error.kind === 'corrupt') noted = writer.call('suspect').catch(() => undefined);
+    noted = writer.call('distrust', error.kind).catch(() => undefined);
     onFailure?.(error);
   });
   return {
@@ -92,7 +99,11 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
     ledger,
     queries: makeSqliteQueries(read, (query) => index.search(query)),
     backups: maintenance,
-    findDamage: () => maintenance.findDamage(),
+    async findDamage() {
+      const damage = await maintenance.findDamage();
+      if (damage.length === 0) await writer.call('checked');
+      return damage;
+    },
     noted: () => noted,
     async close() {
       failStop.retire();
@@ -101,11 +112,12 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
       await ledger.close();
       try {
         // The readers first: while they have the file open the write-ahead log can't be removed.
-        anchor.close();
         await reader.call('close');
+        if (await writer.call('isTrusted')) heldLog.close();
         await writer.call('close');
       } finally {
         await end();
+        heldLog.close();
       }
     },
   };
