@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeListModels } from './list-models.ts';
+import { makeListTools } from './list-tools.ts';
 import { makeCheckAddress, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
@@ -37,6 +38,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       ownership,
       backups,
       catalog,
+      toolHost,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
@@ -72,6 +74,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         }),
         checkNewSession: makeCheckNewSession(configuration),
         listModels: makeListModels(configuration, catalog),
+        listTools: makeListTools(configuration.config, toolHost),
         checkAddress: makeCheckAddress(configuration),
       }),
     [
@@ -95,6 +98,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.ownership,
       tokens.backups,
       tokens.catalog,
+      tokens.toolHost,
     ],
   );
 
