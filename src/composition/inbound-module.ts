@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeListModels } from './list-models.ts';
+import { makeListTools } from './list-tools.ts';
 import { makeCheckAddress, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
@@ -38,6 +39,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       ownership,
       backups,
       catalog,
+      toolHost,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
@@ -75,6 +77,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         }),
         checkNewSession: makeCheckNewSession(configuration),
         listModels: makeListModels(configuration, catalog),
+        listTools: makeListTools(configuration.config, toolHost),
         checkAddress: makeCheckAddress(configuration),
       }),
     [
@@ -99,6 +102,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.ownership,
       tokens.backups,
       tokens.catalog,
+      tokens.toolHost,
     ],
   );
 

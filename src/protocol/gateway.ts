@@ -6,6 +6,16 @@ import { hold } from './snapshot.ts';
 
 export const gatewayPhase = z.enum(['starting', 'ready', 'draining']);
 
+/** How a server of tools is. */
+export const toolServer = z.strictObject({
+  server: z.string(),
+  state: z.enum(['idle', 'starting', 'ready', 'backing_off', 'failed']),
+  tools: count.nullable().describe('How many it has; null until it was asked.'),
+  restarts: count,
+  last_error: z.string().nullable(),
+});
+export type WireToolServer = z.output<typeof toolServer>;
+
 export const gatewayStatus = defineMethod({
   name: 'gateway.status',
   summary:
@@ -35,15 +45,7 @@ export const gatewayStatus = defineMethod({
     waiting_sessions: count.describe('Sessions whose queue could run but waits for a free place.'),
     max_concurrent_turns: count,
     storage: z.enum(['ok', 'retrying', 'failed']),
-    tools: z.array(
-      z.strictObject({
-        server: z.string(),
-        state: z.enum(['idle', 'starting', 'ready', 'backing_off', 'failed']),
-        tools: count.nullable().describe('How many it has; null until it was asked.'),
-        restarts: count,
-        last_error: z.string().nullable(),
-      }),
-    ),
+    tools: z.array(toolServer),
     sessions: count,
     admissions: z.strictObject({ queued: count, started: count, unknown: count, terminal: count }),
     breakers: z

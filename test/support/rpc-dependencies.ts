@@ -48,6 +48,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     limits: defaultConnectionLimits,
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
+    listTools: async () => ({ unknown: [], tools: [], servers: [] }),
     listModels: () => ({ providers: [], models: [] }),
     checkAddress: (_provider, baseUrl) => ({ problems: [], baseUrl, isStandard: false }),
     ...overrides,

@@ -20,6 +20,7 @@ import type { ModelLimits } from '../../../core/ports/model-catalog.ts';
 import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
 import type { GatewayPhase, StorageHealth } from '../../../core/use-cases/gateway-status.ts';
+import type { ToolDescriptor, ToolServerHealth } from '../../../core/ports/tool-host.ts';
 import type { FieldProblem } from '../../../protocol/field-problems.ts';
 import type { ConnectionLimits } from '../../../protocol/limits.ts';
 import type { Scope } from '../../../protocol/method.ts';
@@ -62,6 +63,19 @@ export interface RpcDependencies {
   /** The same for the provider and the address that a session is to use from now on. */
   readonly checkAddress: (provider: string, baseUrl: string | null) => CheckedAddress;
   readonly listModels: () => ModelListing;
+  /** Without toolsets: those of every configured one. `tools` is the selection of a session that has its own. */
+  readonly listTools: (
+    of: { readonly toolsets: readonly string[] | null; readonly tools: readonly string[] | null },
+    signal: AbortSignal,
+  ) => Promise<ToolsListing>;
+}
+
+export interface ToolsListing {
+  /** Toolsets that are not configured: nothing is known of them. */
+  readonly unknown: readonly string[];
+  /** In the order of their names, each with the toolsets in which it is. */
+  readonly tools: readonly { readonly tool: ToolDescriptor; readonly toolsets: readonly string[] }[];
+  readonly servers: readonly ToolServerHealth[];
 }
 
 /** The providers that are configured, and the models that the configuration names. */
