@@ -7,6 +7,7 @@
  * B3: one that was stopped, by anybody, stops asking at once; its end is in the log before that.
  */
 import type { ContextSize } from '../domain/compression/context-size.ts';
+import { wideShare } from '../domain/compression/plan.ts';
 import type { CompressionPlan } from '../domain/compression/plan.ts';
 import type { ContextWindow } from '../domain/compression/trigger.ts';
 import { occupant } from '../domain/session/state.ts';
@@ -192,13 +193,16 @@ export class CompressionDesk {
     const context = makeTurnContext(this.#deps, state, await readTools(this.#deps, state, signal));
     const { target, window } = context;
     const size = context.size(state, 0);
+    const extras = context.extras(0);
+    const extraTokens = extras.systemTokens + extras.toolTokens;
+    const transcriptTokens = size.localTokens - extraTokens;
     const input = {
       sessionId: state.sessionId,
       admissionId: null,
       trigger: 'manual',
-      // What is far below the trigger is compressed too: the budgets are shares of what there is.
-      triggerTokens: Math.min(window.triggerTokens, size.localTokens),
-      extras: context.extras(0),
+      // What is far below the trigger is compressed too: the budgets are shares of what the transcript has.
+      triggerTokens: Math.min(window.triggerTokens, Math.floor(transcriptTokens + extraTokens / wideShare)),
+      extras,
       promptPending: true,
       target,
       keepLast,
