@@ -21,7 +21,7 @@ import { makeCompressor } from './compressor.ts';
 import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
 import type { GatewayPhase, ReadGatewayStatus, StorageHealth } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
-import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
+import { makeAcceptedInputs, makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeWindowLog } from './log-windows.ts';
 import { makeNumbering } from './numbering.ts';
@@ -124,7 +124,8 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   sessions.onCommit(transcripts.observe);
   const catalog = makeLearningCatalog(deps);
   sessions.onCommit(catalog.observe);
-  const learnWindow = makeLearnWindow({ sessions, catalog });
+  const accepted = makeAcceptedInputs({ now: () => clock.now() });
+  const learnWindow = makeLearnWindow({ sessions, catalog, accepted });
   const compressor = { ...deps, sessions, transcripts, catalog, learnWindow, onProgress: publishProgress };
   const compress = makeCompressor(compressor);
   const byHand = new CompressionDesk({ ...compressor, onBug });
@@ -138,6 +139,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     catalog,
     compress,
     learnWindow,
+    accepted,
     epoch: () => ownership.epoch,
   });
   const scheduler = new Scheduler({

@@ -19,6 +19,7 @@ import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
 import type { Message } from '../domain/transcript/message.ts';
+import { roughTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
@@ -176,7 +177,7 @@ async function askOnce(
   );
   if (signal.aborted) return { kind: 'failed', failure: stoppedFailure, usage: outcome.usage };
   if (outcome.kind === 'failed') {
-    await deps.learnWindow(ask.sessionId, target, outcome.learnt);
+    await deps.learnWindow(ask.sessionId, target, outcome.learnt, roughTokens(system) + roughTokens(user));
     return { kind: 'failed', failure: outcome.failure, usage: outcome.usage };
   }
   const { finishReason, toolCalls, usage } = outcome;

@@ -13,7 +13,7 @@ import type { ToolHost } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
 import type { Compress } from './compressor.ts';
 import type { RunningTurn } from './gateway-status.ts';
-import type { LearnWindow } from './learnt-windows.ts';
+import type { AcceptedInputs, LearnWindow } from './learnt-windows.ts';
 import type { StepListener } from './model-step.ts';
 import type { Sessions } from './sessions.ts';
 import type { ApprovalRules } from './tool-step.ts';
@@ -35,6 +35,7 @@ export interface TurnDependencies {
   readonly approvals: Approvals;
   readonly approvalRules: ApprovalRules;
   readonly learnWindow: LearnWindow;
+  readonly accepted: Pick<AcceptedInputs, 'saw'>;
   readonly policy: CompressionPolicy;
   /** The configured cap on the output of one answer; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
