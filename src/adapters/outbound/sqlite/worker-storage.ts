@@ -24,7 +24,7 @@ export async function openWorkerStorage(
   options: SqliteStorageOptions,
   ownThreads?: StorageThreads,
 ): Promise<ServedStorage> {
-  const { onBatch, onFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
+  const { onBatch, onFailure, onIndexFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
   const threads = ownThreads ?? startStorageThreads();
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
@@ -32,7 +32,7 @@ export async function openWorkerStorage(
     const anchor = holdLog(options.home);
     await threads.reader.call('open', { home: options.home, busyTimeoutMs });
     const { home } = options;
-    return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure });
+    return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure, onIndexFailure });
   } catch (error) {
     await end();
     throw error;
@@ -53,6 +53,7 @@ function holdLog(home: string): Database.Database {
 interface OpenedThreads {
   readonly onBatch: SqliteStorageOptions['onBatch'] | undefined;
   readonly onFailure: SqliteStorageOptions['onFailure'] | undefined;
+  readonly onIndexFailure: SqliteStorageOptions['onIndexFailure'] | undefined;
   readonly storeId: string;
   readonly opening: Opening;
   readonly home: string;
@@ -62,13 +63,17 @@ interface OpenedThreads {
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, home, anchor, end, onBatch, onFailure } = opened;
+  const { storeId, opening, home, anchor, end, onBatch, onFailure, onIndexFailure } = opened;
   const { writer, reader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(storePath(home), failStop);
   // TypeScript can't see that the answer to a method is that method's answer.
   const read: ReadCall = (method, ...args) => failStop.watch(reader.call('read', method, args)) as never;
-  const index = new SearchThread(home, (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined));
+  const index = new SearchThread(
+    home,
+    (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined),
+    onIndexFailure,
+  );
   const ledger = new SqliteLedger({
     read,
     failStop,
