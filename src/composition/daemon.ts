@@ -67,6 +67,8 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
         synchronous: config.storage.synchronous,
         allowUnsafeFilesystem,
         onFailure: (error) => options.stop.fatal({ kind: 'storage', error }),
+        onIndexFailure: (error) =>
+          logger.warn('the search index can not be used: searches find nothing, and all else goes on', { error }),
       });
       for (const warning of storage.opening.warnings) logger.warn(warning);
       return await serve(options, storage);

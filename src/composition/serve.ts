@@ -81,7 +81,7 @@ ${recovered}
 Try, in another terminal:
   npx holdfast send new 'Hello' --wait --home '${home}'
   npx holdfast status --home '${home}'
-  npm run demo
+  npx holdfast demo
 
 Stop it with Ctrl-C: queued prompts stay and run after the next start.
 `;

@@ -25,14 +25,14 @@ export async function openWorkerStorage(
   options: SqliteStorageOptions,
   ownThreads?: StorageThreads,
 ): Promise<ServedStorage> {
-  const { onBatch, onFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
+  const { onBatch, onFailure, onIndexFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
   const threads = ownThreads ?? startStorageThreads();
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
     const { home } = options;
     const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
     const heldLog = await openReaders(home, threads, busyTimeoutMs);
-    return workerStorage({ storeId, opening, home, heldLog, threads, end, onBatch, onFailure });
+    return workerStorage({ storeId, opening, home, heldLog, threads, end, onBatch, onFailure, onIndexFailure });
   } catch (error) {
     await end();
     throw error;
@@ -60,6 +60,7 @@ async function openReaders(
 interface OpenedThreads {
   readonly onBatch: SqliteStorageOptions['onBatch'] | undefined;
   readonly onFailure: SqliteStorageOptions['onFailure'] | undefined;
+  readonly onIndexFailure: SqliteStorageOptions['onIndexFailure'] | undefined;
   readonly storeId: string;
   readonly opening: Opening;
   readonly home: string;
@@ -69,13 +70,17 @@ interface OpenedThreads {
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, home, heldLog, end, onBatch, onFailure } = opened;
+  const { storeId, opening, home, heldLog, end, onBatch, onFailure, onIndexFailure } = opened;
   const { writer, reader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(storePath(home), failStop);
   // TypeScript can't see that the answer to a method is that method's answer.
   const read: ReadCall = (method, ...args) => failStop.watch(reader.call('read', method, args)) as never;
-  const index = new SearchThread(home, (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined));
+  const index = new SearchThread(
+    home,
+    (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined),
+    onIndexFailure,
+  );
   const ledger = new SqliteLedger({
     read,
     failStop,
