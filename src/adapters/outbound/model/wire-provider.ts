@@ -92,7 +92,9 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
     try {
       const end = yield* sdkEvents({ request, fetch, signal, closing: closing.signal, exchange, answer });
       if (mayAskAgain && !signal.aborted && isRefusedForRoles(exchange)) return 'other_roles';
-      const events = concludeStep({ isAborted: signal.aborted, end, exchange, ...made(request, exchange, answer) });
+      const offersTools = request.tools.length > 0;
+      const facts = { isAborted: signal.aborted, end, exchange, offersTools, ...made(request, exchange, answer) };
+      const events = concludeStep(facts);
       isWhole = events.at(-1)?.kind === 'finished';
       yield* events;
       return isWhole ? 'finished' : 'failed';
