@@ -4,6 +4,7 @@ import { makeRpcServer } from '../adapters/inbound/rpc/rpc-server.ts';
 import { makeAuthenticate } from '../adapters/inbound/websocket/authenticate.ts';
 import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Config } from '../config/schema.ts';
+import { invariant } from '../core/domain/invariant.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeListModels } from './list-models.ts';
@@ -106,9 +107,14 @@ export const inboundModule = new ContainerModule(({ bind }) => {
     ],
   );
 
+  bind(tokens.reception).toResolvedValue(
+    ({ phase, isServing }, open) => ({ phase, isServing, open }),
+    [tokens.gateway, tokens.rpcServer],
+  );
+
   bind(tokens.makeServer).toResolvedValue(
-    ({ config: { gateway: settings } }, instance, gateway, open, clock, logger) =>
-      (port: number) =>
+    ({ config: { gateway: settings } }, instance, clock, logger) =>
+      (port, reception) =>
         new WebSocketGateway({
           host: settings.host,
           port,
@@ -123,13 +129,17 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           maxBacklogBytes: Math.max(defaultSocketLimits.maxBacklogBytes, 4 * settings.max_backlog_bytes),
           pingIntervalMs: settings.ping_seconds * 1000,
           maxFailuresPerMinute: settings.max_auth_failures_per_minute,
-          isOpen: () => gateway.phase() !== 'starting',
-          open,
-          onRequest: makeHttpHandler({ phase: gateway.phase }),
+          isOpen: () => reception()?.isServing() === true,
+          open: (peer, principal) => {
+            const open = reception()?.open;
+            invariant(open !== undefined, 'nobody is let in before there is a reception');
+            return open(peer, principal);
+          },
+          onRequest: makeHttpHandler({ phase: () => reception()?.phase() ?? 'starting' }),
           clock,
           logger,
         }),
-    [tokens.configuration, tokens.instance, tokens.gateway, tokens.rpcServer, tokens.clock, tokens.logger],
+    [tokens.configuration, tokens.instance, tokens.clock, tokens.logger],
   );
 });
 

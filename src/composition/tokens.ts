@@ -14,6 +14,7 @@ import type { EditPrompt } from '../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../core/use-cases/export-session.ts';
 import type { ForkSession } from '../core/use-cases/fork-session.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
+import type { GatewayPhase } from '../core/use-cases/gateway-status.ts';
 import type { RespondApproval } from '../core/use-cases/respond-approval.ts';
 import type { FatalCause } from '../core/use-cases/session-actor.ts';
 import type { SteerPrompt } from '../core/use-cases/steer-prompt.ts';
@@ -35,6 +36,16 @@ export interface Instance {
   /** Takes the secrets that this process holds out of a text. */
   readonly mask: (text: string) => string;
 }
+
+/** Who stands behind the listening socket. */
+export interface Reception {
+  readonly phase: () => GatewayPhase;
+  readonly isServing: () => boolean;
+  readonly open: OpenRpcConnection;
+}
+
+/** Makes the listening socket for a port; 0 takes a free one. Until there is a reception, clients are told to wait. */
+type MakeServer = (port: number, reception: () => Reception | null) => WebSocketGateway;
 
 /** Everything that the container knows. What takes time to open is bound as a value once it is open. */
 export const tokens = {
@@ -65,6 +76,6 @@ export const tokens = {
   respondApproval: token<RespondApproval>('RespondApproval'),
   subscribe: token<Subscribe>('Subscribe'),
   rpcServer: token<OpenRpcConnection>('OpenRpcConnection'),
-  /** Makes the listening socket for a port; 0 takes a free one. */
-  makeServer: token<(port: number) => WebSocketGateway>('makeServer'),
+  reception: token<Reception>('Reception'),
+  makeServer: token<MakeServer>('makeServer'),
 } as const;

@@ -7,6 +7,7 @@ import { schemaVersion } from '../../../src/adapters/outbound/sqlite/migrations.
 import { openStore, storePath } from '../../../src/adapters/outbound/sqlite/open-store.ts';
 import { startStorageThreads, terminateStorageThreads } from '../../../src/adapters/outbound/sqlite/storage-threads.ts';
 import { openWorkerStorage } from '../../../src/adapters/outbound/sqlite/worker-storage.ts';
+import type { StorageError } from '../../../src/core/ports/ledger.ts';
 import { zeroFirstLeafOf } from './damage.ts';
 import { WorkingStore, markIn } from './killed-store.ts';
 import { creation, ownerOf } from './prompts.ts';
@@ -36,6 +37,29 @@ describe('a store that can’t be trusted is closed as it is, file and log', () 
 
     await storage.close();
 
+    expect(contentOf(home)).toEqual(before);
+    expect(markIn(home).state).toBe('suspect');
+  });
+
+  test('after a read that meets damage while the store is being closed', async () => {
+    const earlier = new WorkingStore();
+    await earlier.work(40);
+    await earlier.storage.close();
+    const { home } = earlier;
+    zeroFirstLeafOf(home, 'session_admissions');
+    const failures: string[] = [];
+    const onFailure = ({ kind }: StorageError): void => void failures.push(kind);
+    const storage = await openWorkerStorage({ home, newStoreId, intervalMs, onFailure });
+    await storage.ledger.append(creation('before', await ownerOf(storage.ledger)));
+    const before = contentOf(home);
+
+    const page = { sessionId: 'session-1', include: 'all', limit: 10, after: null } as const;
+    const read = storage.queries.listAdmissions(page);
+    const end = storage.close();
+
+    await expect(read).rejects.toMatchObject({ kind: 'corrupt' });
+    await end;
+    expect(failures).toEqual(['corrupt']);
     expect(contentOf(home)).toEqual(before);
     expect(markIn(home).state).toBe('suspect');
   });
