@@ -7,8 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeGateway } from '../unit/cli/fake-gateway.ts';
 import { temporaryHome } from '../unit/config/temporary-home.ts';
 
-const entry =
-  process.env['HOLDFAST_TEST_ENTRY'] ?? fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const entry = process.env['HOLDFAST_TEST_ENTRY'] ?? fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const pages = 40;
 const page = 'x'.repeat(64 * 1024);
 /** Longer than the moment that a finished command grants what still holds its process. */
