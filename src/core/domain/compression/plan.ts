@@ -109,7 +109,7 @@ function planWithTail(
   input: PlanInput,
 ): readonly CompressionPlan[] {
   const { triggerTokens } = input;
-  const wideTokens = freeTokens - (1 - wideShare + summaryShare) * triggerTokens;
+  const wideTokens = Math.round((wideShare - summaryShare) * triggerTokens) - (triggerTokens - freeTokens);
   const smallTokens = smallTailShare * freeTokens;
   return wideTokens < smallTokens
     ? planAt('narrow', groups, head, tailCut(groups, newest, smallTokens, input), triggerTokens)
