@@ -78,25 +78,6 @@ describe('a request', () => {
     ]);
   });
 
-  it.each([
-    ['time<|channel|>commentary', '_time__channel__commentary'],
-    ['näme x', '_n_me_x'],
-    ['x'.repeat(100), `_${'x'.repeat(63)}`],
-    ['read-file_2', 'read-file_2'],
-  ])('names a called tool as every vendor takes it: %s', async (name, expected) => {
-    const { ask, model } = await aRig(textAnswer('ok'), {}, 'openai-compatible');
-
-    await ask({
-      messages: [
-        { role: 'user', text: 'go', parts: null },
-        { role: 'assistant', text: '', parts: null, toolCalls: [{ id: 'a', name, arguments: '{}' }] },
-        { role: 'tool', toolCallId: 'a', toolName: name, text: 'There is no such tool.' },
-      ],
-    });
-
-    expect(model.chats[0]?.messages[1]?.tool_calls?.[0]?.function.name).toBe(expected);
-  });
-
   it.each(['{"a":1,}', '{"filter": "tmp', '"text"', '[1]', 'null', '{"__proto__":{"x":1}}'])(
     'never sends arguments that are no JSON object: %s (D2, D7)',
     async (text) => {
