@@ -31,7 +31,8 @@ export function renderEnvironmentExample(): string {
   const header =
     '# Every environment variable that Holdfast reads. Copy this file to .env in the home folder and fill in what you need.\n' +
     '# All of them are optional. A variable that is set in the environment wins over the file.\n' +
-    '# HOLDFAST_HOME says where the home folder is, so it has to be in the environment itself.\n';
+    '# HOLDFAST_HOME says where the home folder is, and HOLDFAST_URL and HOLDFAST_TOKEN are for the commands, which read no\n' +
+    '# .env: these three have to be in the environment itself.\n';
   const variables: readonly EnvironmentVariable[] = environmentVariables;
   return [header, ...variables.map(({ name, description }) => `# ${description}\n${name}=\n`)].join('\n');
 }

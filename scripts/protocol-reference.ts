@@ -5,7 +5,7 @@ import { connectionEvents, durableEvents, liveEvents } from '../src/protocol/eve
 import { protocolName } from '../src/protocol/limits.ts';
 import { openRpcDocument } from '../src/protocol/open-rpc.ts';
 import { methods } from '../src/protocol/registry.ts';
-import { fieldRows, table, typeName } from './schema-tables.ts';
+import { fieldRows, objectRows, table, typeName } from './schema-tables.ts';
 import type { JsonSchema } from './schema-tables.ts';
 
 const notice =
@@ -152,10 +152,7 @@ function renderResult(schema: JsonSchema): readonly string[] {
 }
 
 function renderObject(schema: JsonSchema): readonly string[] {
-  const required = new Set(schema.required ?? []);
-  const rows = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
-    fieldRows(name, field as JsonSchema, required.has(name)),
-  );
+  const rows = objectRows(schema);
   if (rows.length > 0) return [table(['name', 'type', 'always', 'meaning'], rows)];
   return [schema.description ?? 'Nothing more.'];
 }

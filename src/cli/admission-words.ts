@@ -21,7 +21,7 @@ function blockedWords({ blocked_by: blockers }: WireReceipt): string {
 
 const blockerWords = {
   unknown_execution: 'waits until the lost turn before it is resolved',
-  session_held: 'the session is held',
+  session_held: 'the session is held until `holdfast release`, or the end of its hold',
   compressing: 'the transcript is being compressed',
   storage: 'the storage is in trouble',
 } as const satisfies Record<WireReceipt['blocked_by'][number], string>;

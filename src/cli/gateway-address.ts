@@ -14,6 +14,8 @@ export interface AddressOptions {
 export interface GatewayAddress {
   readonly url: string;
   readonly token: string;
+  /** The one that wrote the file: a copied folder, or a port that is used again, must not lead to somebody else's. */
+  readonly instanceId?: string;
   /** The file that named it, or null when it was named by hand. */
   readonly file: GatewayFile | null;
   readonly home: string;
@@ -22,19 +24,37 @@ export interface GatewayAddress {
 /** Finds the gateway: `--url`, else HOLDFAST_URL, else the home folder's `gateway.json`. It doesn't connect. */
 export function findGateway(options: AddressOptions, environment: Environment): GatewayAddress {
   const home = resolveHome(options.home, environment);
-  const url = options.url ?? (options.home === undefined ? environment.get('HOLDFAST_URL') : undefined);
+  const url = addressByHand(options, environment);
   const token = options.token ?? environment.get('HOLDFAST_TOKEN');
   if (url !== undefined) return { url: checkedUrl(url), token: checkedToken(token), file: null, home };
   const found = readGatewayFile(home);
   if (found.kind === 'absent') throw unreachable(`No gateway runs for the home folder ${home}.`, home);
   if (found.kind === 'unreadable') throw unreachable(`The file of the gateway can't be used: ${found.reason}.`, home);
-  return { url: found.gateway.url, token: options.token ?? found.gateway.token, file: found.gateway, home };
+  const { url: foundUrl, token: foundToken, instance_id: instanceId } = found.gateway;
+  return {
+    url: foundUrl,
+    token: checkedToken(options.token ?? foundToken),
+    ...(instanceId === '' ? {} : { instanceId }),
+    file: found.gateway,
+    home,
+  };
+}
+
+/** The address that somebody named, or undefined where the home folder's file is to be looked into. */
+export function addressByHand({ url, home }: AddressOptions, environment: Environment): string | undefined {
+  return url ?? (home === undefined ? environment.get('HOLDFAST_URL') : undefined);
+}
+
+/** Whether the process of the file is gone, so that whoever answers at its address is somebody else. */
+export function isGone({ file }: GatewayAddress): boolean {
+  return file !== null && file.pid > 0 && !isAlive(file.pid);
 }
 
 /** Says why an address doesn't answer, as far as it can be seen from here. */
-export function explainSilence({ url, file, home }: GatewayAddress, reason: string): CliFailure {
+export function explainSilence(found: GatewayAddress, reason: string): CliFailure {
+  const { url, file, home } = found;
   if (file === null) return unreachable(`No gateway answers at ${url} (${reason}).`, null);
-  if (file.pid > 0 && !isAlive(file.pid)) {
+  if (isGone(found)) {
     return unreachable(`The gateway of ${home} is gone: its process ${file.pid} doesn't run any more.`, home);
   }
   return unreachable(`The gateway of ${home} doesn't answer at ${url} (${reason}).`, home);
@@ -51,7 +71,10 @@ function checkedUrl(url: string): string {
 }
 
 function checkedToken(token: string | undefined): string {
-  if (token !== undefined) return token;
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token;
+  if (token !== undefined) {
+    throw new CliFailure(exitCodes.usage, 'usage', 'The token has characters that no token has, such as a line end.');
+  }
   const message =
     'An address by hand needs its token: HOLDFAST_TOKEN, or --token, which other users of this machine can see.';
   throw new CliFailure(exitCodes.usage, 'usage', message);

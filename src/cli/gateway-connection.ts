@@ -4,7 +4,7 @@ import { exitCodes } from '../config/exit-codes.ts';
 import type { Environment } from '../config/environment.ts';
 import type { MethodName, ParamsOf, ResultOf } from '../protocol/registry.ts';
 import { CliFailure } from './failure.ts';
-import { explainSilence, findGateway, type AddressOptions, type GatewayAddress } from './gateway-address.ts';
+import { explainSilence, findGateway, isGone, type AddressOptions, type GatewayAddress } from './gateway-address.ts';
 
 /** A connection as the commands use it. Whatever goes wrong is a `CliFailure`; a refusal has the protocol's reason. */
 export interface GatewayConnection {
@@ -35,13 +35,14 @@ export async function connectTo(
   { reconnectMs = 0, onLost = () => undefined }: ConnectOptions,
 ): Promise<GatewayConnection> {
   let found = findGateway(address, environment);
+  const locate = (): GatewayAddress => (found = findGateway(address, environment));
   let deadline: NodeJS.Timeout | undefined;
   const giveUp = (): void => client?.close();
-  const client: GatewayClient | undefined = await patiently(() =>
+  const client: GatewayClient | undefined = await patiently(locate, (endpoint) =>
     connect({
-      ...found,
+      ...endpoint,
       requestTimeoutMs: 30_000 + reconnectMs,
-      locate: async () => (found = findGateway(address, environment)),
+      locate: async () => locate(),
       onState: (state) => {
         clearTimeout(deadline);
         if (state !== 'reconnecting') return;
@@ -63,14 +64,20 @@ export async function connectTo(
   };
 }
 
-async function patiently(attempt: () => Promise<GatewayClient>): Promise<GatewayClient> {
+async function patiently(
+  locate: () => GatewayAddress,
+  attempt: (endpoint: GatewayAddress) => Promise<GatewayClient>,
+): Promise<GatewayClient> {
   const untilMs = performance.now() + longestStartMs;
   for (;;) {
+    const endpoint = locate();
     try {
-      return await attempt();
+      return await attempt(endpoint);
     } catch (error) {
-      const isStarting = error instanceof ConnectionError && error.status === 503;
-      if (!isStarting || performance.now() > untilMs) throw error;
+      if (!(error instanceof ConnectionError) || performance.now() > untilMs) throw error;
+      // A gateway that was started again meanwhile has written its file before it lets anybody in.
+      const isNamedAnew = error.kind === 'another_gateway' && locate().instanceId !== endpoint.instanceId;
+      if (error.status !== 503 && !isNamedAnew) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -78,7 +85,7 @@ async function patiently(attempt: () => Promise<GatewayClient>): Promise<Gateway
 
 function notConnected(error: unknown, found: GatewayAddress): unknown {
   if (!(error instanceof ConnectionError)) return error;
-  if (error.kind !== 'refused') return explainSilence(found, error.message);
+  if (error.kind !== 'refused' || isGone(found)) return explainSilence(found, error.message);
   const message = `The gateway at ${found.url} refused the connection: ${error.message}`;
   return new CliFailure(exitCodes.refused, 'unauthorized', message, { details: { retryable: false }, cause: error });
 }

@@ -11,7 +11,12 @@ export interface CliIo {
 }
 
 interface CliStream {
+  /** Takes the text at once and never fails: `flushed` and `failure` tell what became of it. */
   write(text: string): void;
+  /** Waits until everything that was written has left this process. False: nothing more will. */
+  flushed(): Promise<boolean>;
+  /** Why something could not be written. A reader that had enough, such as `head`, is no failure. */
+  readonly failure: Error | null;
   readonly isTerminal: boolean;
   /** How many characters fit a line. */
   readonly columns: number;
@@ -38,11 +43,22 @@ async function readStdin(): Promise<string> {
 }
 
 function streamOf(stream: NodeJS.WriteStream): CliStream {
-  // A reader such as `head` that has enough is no fault of this program.
-  stream.on('error', () => undefined);
+  let error: NodeJS.ErrnoException | null = null;
+  let isUsed = false;
+  // Without a listener, the error of a stream ends the process with a stack.
+  stream.on('error', (first: NodeJS.ErrnoException) => (error ??= first));
   return {
     write: (chunk) => {
+      isUsed = true;
       stream.write(chunk);
+    },
+    // What others write to the stream, such as the log of a gateway, is theirs to wait for.
+    flushed: async () => {
+      if (isUsed) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+      return error === null;
+    },
+    get failure() {
+      return isUsed && error?.code !== 'EPIPE' ? error : null;
     },
     isTerminal: stream.isTTY,
     columns: stream.isTTY ? stream.columns : Infinity,

@@ -17,7 +17,10 @@ export interface WaitOptions {
 
 export function homeOptions(): readonly Option[] {
   return [
-    new Option('--home <folder>', "the home folder (default: HOLDFAST_HOME, else the platform's data folder)"),
+    new Option(
+      '--home <folder>',
+      "the home folder (default: HOLDFAST_HOME, else the platform's data folder)",
+    ).argParser(readFolder),
     new Option('--json', 'print one JSON document on stdout, and errors as JSON on stderr'),
   ];
 }
@@ -34,6 +37,12 @@ export function reconnectOption(): Option {
   return new Option('--reconnect <seconds>', 'how long to look for the gateway again when it is lost while waiting')
     .default(15)
     .argParser(readSeconds);
+}
+
+/** An empty one, as an unset variable of a script leaves it, would mean the current folder. */
+function readFolder(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty.');
+  return text;
 }
 
 export function readSeconds(text: string): number {

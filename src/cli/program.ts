@@ -38,8 +38,10 @@ Exit codes:
   2   the command line was not understood
   69  no gateway can be reached, or the connection was lost
   78  the configuration is wrong
-  serve also ends with 70 (a fault of its own), 74 (storage) and 75 (another gateway has the home folder); backup and
-  restore with 74 and 75 too
+  70  a fault of holdfast itself
+  74  the storage, or a file or an output that can't be written
+  75  another gateway has the home folder
+  130 stopped by Ctrl-C
 
 To begin with:
   $ holdfast demo

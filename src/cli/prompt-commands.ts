@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { exitCodes } from '../config/exit-codes.ts';
 import { contextOf, defineRemote, type Definer } from './define-command.ts';
 import type { CompressOptions } from './commands/compress.ts';
+import type { HoldOptions } from './commands/hold.ts';
 import type { SteerInput } from './commands/steer.ts';
 import { CliFailure } from './failure.ts';
 import {
@@ -113,6 +114,29 @@ export function addPromptCommands({ program, io, ended }: Definer): void {
   }).action(async (session: string, options: RemoteOptions) => {
     const { runInterrupt } = await import('./commands/interrupt.ts');
     ended(await runInterrupt(await contextOf(io, options), session));
+  });
+
+  defineRemote(program, {
+    usage: 'hold <session>',
+    summary: 'pause the queue of a session',
+    description: 'Pauses the queue of a session. A turn that runs goes on; prompts are still accepted, and wait.',
+    examples: ['holdfast hold 0197…', "holdfast hold 0197… --reason 'until the deployment is over'"],
+  })
+    .option('--reason <text>', 'what lists show beside the session')
+    .action(async (session: string, options: RemoteOptions & HoldOptions) => {
+      const { runHold } = await import('./commands/hold.ts');
+      ended(await runHold(await contextOf(io, options), session, options));
+    });
+
+  defineRemote(program, {
+    usage: 'release <session>',
+    summary: 'let the queue of a held session go on',
+    description:
+      'Ends the hold of a session, also one that the gateway set because its model could not answer: its queue goes on.',
+    examples: ['holdfast release 0197…'],
+  }).action(async (session: string, options: RemoteOptions) => {
+    const { runRelease } = await import('./commands/hold.ts');
+    ended(await runRelease(await contextOf(io, options), session));
   });
 
   defineRemote(program, {

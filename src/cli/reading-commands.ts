@@ -19,7 +19,7 @@ export function addReadingCommands({ program, io, ended }: Definer): void {
   defineRemote(program, {
     usage: 'sessions',
     summary: 'list the sessions',
-    description: 'Lists the sessions, the one that changed last first.',
+    description: 'Lists the sessions, the one that was made last first.',
     examples: ['holdfast sessions', 'holdfast sessions --limit 200 --json'],
   })
     .addOption(new Option('--limit <n>', 'how many').default(50).argParser(readCount))

@@ -5,9 +5,21 @@ import type { CliIo } from './io.ts';
 import { printable } from './printable.ts';
 import { buildProgram } from './program.ts';
 
-/** Runs one command line and answers its exit code. Results go to stdout, everything else to stderr. */
+/**
+ * Runs one command line and answers its exit code, once everything that it wrote has left this process. Results go to
+ * stdout, everything else to stderr.
+ */
 export async function run(argv: readonly string[], io: CliIo): Promise<number> {
   const json = argv.includes('--json');
+  const exitCode = await execute(argv, json, io);
+  await io.stdout.flushed();
+  const { failure } = io.stdout;
+  const ended = failure === null ? exitCode : report(notWritten(failure), json, io);
+  await io.stderr.flushed();
+  return ended;
+}
+
+async function execute(argv: readonly string[], json: boolean, io: CliIo): Promise<number> {
   let exitCode: number = exitCodes.ok;
   const complaints: string[] = [];
   const program = buildProgram({
@@ -33,6 +45,11 @@ function asFailure(error: unknown, complaints: string): CliFailure | null {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const message = `This is a fault of holdfast itself: ${text}`;
   return new CliFailure(exitCodes.internal, 'internal', message, { cause: error });
+}
+
+function notWritten(cause: Error): CliFailure {
+  const message = `The output can't be written: ${cause.message}`;
+  return new CliFailure(exitCodes.storage, 'not_written', message, { cause });
 }
 
 function report(failure: CliFailure | null, json: boolean, io: CliIo): ExitCode {

@@ -29,9 +29,10 @@ export class GatewayError extends Error {
  * and trying again is useless. `busy`: not now. `timed_out`: no answer in time; the call may have taken effect.
  * `frame_too_large`: the call is larger than the gateway takes, so it was not sent, and is not sent again.
  * `not_a_gateway`: whoever answers there speaks something else.
+ * `another_gateway`: the instance that was looked for isn't there any more, and another one has its address.
  */
 export type ConnectionErrorKind =
-  'closed' | 'unreachable' | 'refused' | 'busy' | 'timed_out' | 'frame_too_large' | 'not_a_gateway';
+  'closed' | 'unreachable' | 'refused' | 'busy' | 'timed_out' | 'frame_too_large' | 'not_a_gateway' | 'another_gateway';
 
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

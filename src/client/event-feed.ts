@@ -139,11 +139,14 @@ export class EventFeed implements AsyncIterable<SessionEvent> {
     this.#state = 'filling';
     try {
       while (this.#isFilling() && this.#lastSeq < this.#newestSeq) {
-        const page = await this.#source.events(this.sessionId, this.#lastSeq, this.#storeId);
+        const askedAfter = this.#lastSeq;
+        const page = await this.#source.events(this.sessionId, askedAfter, this.#storeId);
         this.#newestSeq = Math.max(this.#newestSeq, page.last_seq);
         for (const event of page.events) {
           if (this.#isFilling() && event.seq === this.#lastSeq + 1) this.#putDurable(event);
         }
+        // The log itself has a hole: asking again at once brings nothing else.
+        if (this.#lastSeq === askedAfter) await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
       if (this.#isFilling()) this.#state = 'listening';
     } catch (error) {

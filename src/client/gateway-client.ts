@@ -273,7 +273,16 @@ export interface FollowedSession<M extends 'session.resume' | 'session.create'> 
   readonly events: EventFeed;
 }
 
-/** A create gets a request id, so that sending it again makes no second session. */
+/** What makes or changes something gets a request id, so that sending it again after a lost connection does it once. */
 function repeatable(method: MethodName, params: object): object {
-  return method === 'session.create' ? { request_id: crypto.randomUUID(), ...params } : params;
+  return needsRequestId(method, params) ? { ...params, request_id: crypto.randomUUID() } : params;
+}
+
+function needsRequestId(
+  method: MethodName,
+  params: { readonly request_id?: unknown; readonly preview?: unknown },
+): boolean {
+  if (params.request_id !== undefined) return false;
+  if (method === 'session.compress') return params.preview !== true;
+  return method === 'session.create' || method === 'session.fork';
 }

@@ -11,6 +11,8 @@ const maxPayloadBytes = 64 * 1024 * 1024;
 export interface Endpoint {
   readonly url: string;
   readonly token: string;
+  /** Only this instance of a gateway is meant, whoever has its address now. Left out: any is. */
+  readonly instanceId?: string;
 }
 
 export interface SocketListener {
@@ -54,6 +56,11 @@ export class GatewaySocket {
         const message = parse((data as Buffer).toString()); // with `ws`'s default binary type it is a Buffer
         if (opened !== undefined) opened.#deliver(message, listener);
         else if (message?.kind === 'event' && message.event.type === 'gateway.ready') {
+          const { instanceId = message.event.payload.instance_id } = endpoint;
+          if (message.event.payload.instance_id !== instanceId) {
+            fail(new ConnectionError('another_gateway', 'Another gateway has this address now.'));
+            return;
+          }
           clearTimeout(timer);
           opened = new GatewaySocket(socket, message.event);
           opened.#watch();

@@ -84,8 +84,8 @@ function routesOf({ config, endpoints }: Configuration, clock: Clock): readonly 
   });
 }
 
-function optionsOf({ temperature, reasoningEffort, options }: ModelSettings): ModelOptions {
-  return { temperature, reasoningEffort, providerOptions: options };
+function optionsOf({ temperature, reasoningEffort, options, alternatingRoles }: ModelSettings): ModelOptions {
+  return { temperature, reasoningEffort, providerOptions: options, alternatingRoles };
 }
 
 function configuredLimits(config: Config): readonly ConfiguredLimit[] {

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { auxiliaryTarget, defaultTarget } from '../config/model-endpoints.ts';
 import { fallbacksOf } from '../config/model-settings.ts';
 import type { CompressionPolicy } from '../core/domain/compression/trigger.ts';
-import { makeCreateSession } from '../core/use-cases/create-session.ts';
+import { makeCreateSession, makeFindCreated } from '../core/use-cases/create-session.ts';
 import { makeEditPrompt } from '../core/use-cases/edit-prompt.ts';
 import { makeExportSession } from '../core/use-cases/export-session.ts';
 import { makeForkSession } from '../core/use-cases/fork-session.ts';
@@ -123,6 +123,11 @@ export const coreModule = new ContainerModule(({ bind }) => {
         toolsFor: makeToolsFor(config),
       }),
     [tokens.gateway, tokens.ledger, tokens.digest, tokens.ids, tokens.clock, tokens.tokenCounter, tokens.configuration],
+  );
+
+  bind(tokens.findCreated).toResolvedValue(
+    (ledger, digest) => makeFindCreated({ ledger, digest }),
+    [tokens.ledger, tokens.digest],
   );
 
   bind(tokens.submitPrompt).toResolvedValue(

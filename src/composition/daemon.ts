@@ -1,10 +1,15 @@
 /*
- * The daemon's life: lock, store, epoch, recovery, socket, and the same in reverse. It returns the exit code; whoever
+ * The daemon's life: lock, socket, store, epoch, recovery, and the same in reverse. It returns the exit code; whoever
  * called it ends the process.
  *
- * Start: owner lock → logger → store → epoch → socket (answers 503) → recovery → gateway.json `ready` → after an
- * unclean stop a look for damage, in the background.
+ * Start: owner lock → logger → socket (answers 503) → store → epoch → recovery → gateway.json `ready` → after an unclean
+ * stop a look for damage, in the background.
  * Stop: `draining` → turns end → sockets close → store closes → gateway.json goes → lock is released.
+ *
+ * D1: what can be wrong with the address is found before the store is touched.
+ * D2: a stop may come at any moment. A start that is under way begins nothing more, and what it has opened is closed in
+ *     order; so it is when the start fails.
+ * D3: after a fatal cause, also one that comes during a stop, nothing is written: the store is not even closed.
  */
 import { Container } from 'inversify';
 import { UuidIds } from '../adapters/outbound/system/uuid-ids.ts';
@@ -12,24 +17,27 @@ import { acquireOwnerLock } from '../adapters/outbound/sqlite/owner-lock.ts';
 import { StoreOpenError } from '../adapters/outbound/sqlite/store-open-error.ts';
 import type { ServedStorage } from '../adapters/outbound/sqlite/sqlite-storage.ts';
 import { openWorkerStorage } from '../adapters/outbound/sqlite/worker-storage.ts';
-import type { WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { exitCodes } from '../config/exit-codes.ts';
 import type { ExitCode } from '../config/exit-codes.ts';
 import { readGatewayFile, removeGatewayFile, writeGatewayFile } from '../config/gateway-file.ts';
 import type { GatewayFileState } from '../config/gateway-file.ts';
-import { readLastPort, rememberPort } from '../config/last-port.ts';
 import { readOrCreateToken } from '../config/token.ts';
 import { StorageError } from '../core/ports/ledger.ts';
 import type { Logger } from '../core/ports/logger.ts';
+import type { Gateway } from '../core/use-cases/gateway.ts';
 import type { RecoveryReport } from '../core/use-cases/recovery.ts';
 import type { FatalCause } from '../core/use-cases/fatal-cause.ts';
 import { protocolName } from '../protocol/limits.ts';
 import { adaptersModule } from './adapters-module.ts';
 import { coreModule } from './core-module.ts';
+import { fatalExit } from './fatal-exit.ts';
 import { inboundModule } from './inbound-module.ts';
+import { listen } from './listen.ts';
+import type { Listening } from './listen.ts';
 import type { Stop } from './stop.ts';
 import { tokens } from './tokens.ts';
+import type { Instance, Reception } from './tokens.ts';
 import { readVersion } from '../config/version.ts';
 
 export interface DaemonOptions {
@@ -46,30 +54,17 @@ export interface DaemonOptions {
 /** How long a call that met a fatal fault has to be answered. Nothing is written meanwhile. */
 const answerMs = 100;
 
-/** Beyond the drain budget a stop that hangs is a bug; then the watchdog ends the process. */
-const watchdogMarginMs = 30_000;
-
 export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
   const { configuration, logger } = options;
   const { home, config } = configuration;
-  const allowUnsafeFilesystem = config.storage.allow_unsafe_filesystem;
   try {
-    const lock = acquireOwnerLock(home, { allowUnsafeFilesystem });
+    const lock = acquireOwnerLock(home, { allowUnsafeFilesystem: config.storage.allow_unsafe_filesystem });
     if (lock.kind === 'taken') {
       logger.error(`another gateway owns this home${holderOf(home)}`, { home });
       return exitCodes.owned;
     }
     try {
-      const newStoreId = new UuidIds().next();
-      const storage = await openWorkerStorage({
-        home,
-        newStoreId,
-        synchronous: config.storage.synchronous,
-        allowUnsafeFilesystem,
-        onFailure: (error) => options.stop.fatal({ kind: 'storage', error }),
-      });
-      for (const warning of storage.opening.warnings) logger.warn(warning);
-      return await serve(options, storage);
+      return await new Life(options).live();
     } finally {
       lock.release();
     }
@@ -80,77 +75,175 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
   }
 }
 
-async function serve(
-  { configuration, logger, mask, stop, onReady }: DaemonOptions,
-  storage: ServedStorage,
-): Promise<ExitCode> {
-  const { home, config } = configuration;
-  const instanceId = new UuidIds().next();
-  const clientToken = readOrCreateToken(home);
-  const version = readVersion();
-  const container = new Container({ defaultScope: 'Singleton' });
-  container.bind(tokens.configuration).toConstantValue(configuration);
-  container.bind(tokens.logger).toConstantValue(logger);
-  container.bind(tokens.ledger).toConstantValue(storage.ledger);
-  container.bind(tokens.queries).toConstantValue(storage.queries);
-  container.bind(tokens.backups).toConstantValue(storage.backups);
-  container.load(adaptersModule, coreModule, inboundModule);
-  const clock = container.get(tokens.clock);
-  const ownership = await storage.ledger.takeOwnership({ instanceId, now: clock.now() });
-  container.bind(tokens.ownership).toConstantValue(ownership);
-  container.bind(tokens.instance).toConstantValue({ instanceId, version, clientToken, mask, onFatal: stop.fatal });
+/** One life of an owner of the home, and what it has opened so far. */
+class Life {
+  readonly #options: DaemonOptions;
+  readonly #instance: Instance;
+  readonly #container: Container;
+  #listening: Listening | null = null;
+  #storage: ServedStorage | null = null;
+  #gateway: Gateway | null = null;
+  #reception: Reception | null = null;
+  #announce: (state: GatewayFileState) => void = () => undefined;
 
-  const gateway = container.get(tokens.gateway);
-  const { server, url } = await listen(configuration, container.get(tokens.makeServer));
-  const announce = (state: GatewayFileState): void => {
-    const { pid } = process;
-    const { epoch } = ownership;
-    writeGatewayFile(home, {
-      url,
-      token: clientToken,
-      pid,
-      instance_id: instanceId,
-      epoch,
-      state,
-      version,
-      protocol: protocolName,
-    });
-  };
-  announce('starting');
-  logger.info('starting', { home, url, epoch: ownership.epoch, instanceId, storeId: ownership.storeId });
-  const recovered = await gateway.start();
-  if (recovered !== null && !stop.requested) {
-    announce('ready');
+  constructor(options: DaemonOptions) {
+    const { configuration, logger, mask, stop } = options;
+    this.#options = options;
+    this.#instance = {
+      instanceId: new UuidIds().next(),
+      version: readVersion(),
+      clientToken: readOrCreateToken(configuration.home),
+      mask,
+      onFatal: stop.fatal,
+    };
+    this.#container = new Container({ defaultScope: 'Singleton' });
+    this.#container.bind(tokens.configuration).toConstantValue(configuration);
+    this.#container.bind(tokens.logger).toConstantValue(logger);
+    this.#container.bind(tokens.instance).toConstantValue(this.#instance);
+    this.#container.load(adaptersModule, coreModule, inboundModule);
+  }
+
+  async live(): Promise<ExitCode> {
+    const { stop } = this.#options;
+    try {
+      await this.#start();
+      const reason = await stop.wait;
+      if (reason.kind === 'signal') await Promise.race([this.#drain(reason.signal), stop.failed]);
+      const cause = stop.fatalCause;
+      return cause === null ? await this.#end() : await this.#breakOff(cause);
+    } catch (error) {
+      await this.#abandon();
+      throw error;
+    }
+  }
+
+  /** Returns when clients are served, or as soon as it sees that a stop is asked for. */
+  async #start(): Promise<void> {
+    const { configuration, logger, stop, onReady } = this.#options;
+    const makeServer = this.#container.get(tokens.makeServer);
+    this.#listening = await listen(configuration, (port) => makeServer(port, () => this.#reception), logger);
+    if (stop.requested) return;
+    this.#storage = await this.#openStore();
+    if (stop.requested) return;
+    this.#gateway = await this.#own(this.#storage, this.#listening);
+    if (stop.requested) return;
+    const recovered = await Promise.race([this.#gateway.start(), stop.wait.then(() => null)]);
+    if (recovered === null || stop.requested) return;
+    const { url } = this.#listening;
+    this.#announce('ready');
     logger.info('ready', { url, ...recovered });
     onReady({ url, recovered });
-    container.get(tokens.tokenCounter).warm();
-    if (storage.opening.lastStop === 'unclean') void lookForDamage(storage, logger, stop);
+    this.#container.get(tokens.tokenCounter).warm();
+    if (this.#storage.opening.lastStop === 'unclean') void lookForDamage(this.#storage, logger, stop);
   }
 
-  const reason = await stop.wait;
-  if (reason.kind === 'fatal') {
+  async #openStore(): Promise<ServedStorage> {
+    const { configuration, logger, stop } = this.#options;
+    const { home, config } = configuration;
+    const storage = await openWorkerStorage({
+      home,
+      newStoreId: new UuidIds().next(),
+      synchronous: config.storage.synchronous,
+      allowUnsafeFilesystem: config.storage.allow_unsafe_filesystem,
+      onFailure: (error) => stop.fatal({ kind: 'storage', error }),
+      onIndexFailure: (error) =>
+        logger.warn('the search index can not be used: searches find nothing, and all else goes on', { error }),
+    });
+    for (const warning of storage.opening.warnings) logger.warn(warning);
+    this.#container.bind(tokens.ledger).toConstantValue(storage.ledger);
+    this.#container.bind(tokens.queries).toConstantValue(storage.queries);
+    this.#container.bind(tokens.backups).toConstantValue(storage.backups);
+    return storage;
+  }
+
+  /** Takes the store over. From now on there is somebody who answers, although nobody is served yet. */
+  async #own({ ledger }: ServedStorage, { url }: Listening): Promise<Gateway> {
+    const { configuration, logger } = this.#options;
+    const { home } = configuration;
+    const { instanceId, clientToken, version } = this.#instance;
+    const now = this.#container.get(tokens.clock).now();
+    const ownership = await ledger.takeOwnership({ instanceId, now });
+    this.#container.bind(tokens.ownership).toConstantValue(ownership);
+    const { epoch, storeId } = ownership;
+    const gateway = this.#container.get(tokens.gateway);
+    this.#reception = this.#container.get(tokens.reception);
+    const owner = { url, token: clientToken, pid: process.pid, instance_id: instanceId, epoch };
+    this.#announce = (state) => writeGatewayFile(home, { ...owner, state, version, protocol: protocolName });
+    this.#announce('starting');
+    logger.info('starting', { home, url, epoch, instanceId, storeId });
+    return gateway;
+  }
+
+  async #drain(signal: string): Promise<void> {
+    const { configuration, logger, stop } = this.#options;
+    const { drain_seconds: drainSeconds } = configuration.config.shutdown;
+    logger.info('draining', { signal, drainSeconds });
+    this.#attempt(() => this.#announce('draining'));
+    await this.#gateway?.drain(drainSeconds * 1000, stop.hurry);
+    // Who waits for the last turn is being answered.
+    if (this.#gateway?.isServing() === true) await this.#container.get(tokens.clock).sleep(answerMs);
+    await this.#closeSockets();
+  }
+
+  async #closeSockets(): Promise<void> {
+    await this.#listening?.server.close();
+    if (this.#gateway === null) return;
+    await this.#container.get(tokens.toolHost).close();
+    this.#container.get(tokens.tokenCounter).close();
+  }
+
+  /** The end of a stop in order. */
+  async #end(): Promise<ExitCode> {
+    const { configuration, logger, stop } = this.#options;
+    await this.#closeStore();
+    if (stop.fatalCause !== null) return fatalExit(stop.fatalCause, logger);
+    this.#attempt(() => removeGatewayFile(configuration.home, this.#instance.instanceId));
+    logger.info('stopped');
+    return exitCodes.ok;
+  }
+
+  /** The end after a fatal cause (D3). */
+  async #breakOff(cause: FatalCause): Promise<ExitCode> {
+    const clock = this.#container.get(tokens.clock);
     // Callers are being answered; give the sockets a moment to say so, and touch nothing else.
     await clock.sleep(answerMs);
-    await Promise.race([Promise.all([server.close(), container.get(tokens.toolHost).close()]), clock.sleep(500)]);
-    await Promise.race([storage.noted(), clock.sleep(5_000)]);
-    return fatalExit(reason.cause, logger);
+    await Promise.race([this.#closeSockets(), clock.sleep(500)]);
+    await this.#noted();
+    return fatalExit(cause, this.#options.logger);
   }
-  logger.info('draining', { signal: reason.signal, drainSeconds: config.shutdown.drain_seconds });
-  const drainMs = config.shutdown.drain_seconds * 1000;
-  stop.watch(drainMs + watchdogMarginMs);
-  announce('draining');
-  await gateway.drain(drainMs, stop.hurry);
-  // Who waits for the last turn is being answered.
-  await clock.sleep(answerMs);
-  await server.close();
-  await container.get(tokens.toolHost).close();
-  container.get(tokens.tokenCounter).close();
-  await storage.close();
-  removeGatewayFile(home, instanceId);
-  const fatal = stop.fatalCause;
-  if (fatal !== null) return fatalExit(fatal, logger);
-  logger.info('stopped');
-  return exitCodes.ok;
+
+  /** The end after an error: what went wrong is told by whoever catches it. */
+  async #abandon(): Promise<void> {
+    const { logger, stop } = this.#options;
+    try {
+      await this.#closeSockets();
+      if (stop.fatalCause === null) await this.#closeStore();
+      else await this.#noted();
+    } catch (error) {
+      logger.warn('what was open could not be closed', { error });
+    }
+  }
+
+  /** The next owner is told of damage, if the disk still takes the note. */
+  async #noted(): Promise<void> {
+    await Promise.race([this.#storage?.noted(), this.#container.get(tokens.clock).sleep(5_000)]);
+  }
+
+  /** Once, however it ends. */
+  async #closeStore(): Promise<void> {
+    const storage = this.#storage;
+    this.#storage = null;
+    await storage?.close();
+  }
+
+  /** For what a stop can do without. */
+  #attempt(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#options.logger.warn('gateway.json can not be changed', { error });
+    }
+  }
 }
 
 /** What it finds is a failure of the storage, which stops the gateway. */
@@ -162,57 +255,6 @@ async function lookForDamage(storage: ServedStorage, logger: Logger, stop: Stop)
     else logger.error('the store is damaged', { damage });
   } catch (error) {
     if (!stop.requested) logger.warn('the store could not be looked at', { error });
-  }
-}
-
-/** Listens at the configured port; without one at the last one, if it is still free. */
-async function listen(
-  { home, config }: Configuration,
-  makeServer: (port: number) => WebSocketGateway,
-): Promise<{ readonly server: WebSocketGateway; readonly url: string }> {
-  const { host, port: configured } = config.gateway;
-  const last = configured === 0 ? readLastPort(home) : null;
-  if (last !== null) {
-    const server = makeServer(last);
-    const bound = await server.start().catch(() => null); // somebody else has it now
-    if (bound !== null) return { server, url: bound.url };
-  }
-  const server = makeServer(configured);
-  try {
-    const { port, url } = await server.start();
-    if (configured === 0) rememberPort(home, port);
-    return { server, url };
-  } catch (error) {
-    throw new ListenError(host, configured, error);
-  }
-}
-
-/** The address can't be listened at. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-
-  constructor(host: string, port: number, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`The gateway can't listen at ${host}:${String(port)}: ${reason}`, { cause });
-  }
-}
-
-function fatalExit(cause: FatalCause, logger: Logger): ExitCode {
-  switch (cause.kind) {
-    case 'storage':
-      logger.error(
-        cause.error.kind === 'corrupt'
-          ? 'the store is damaged: nothing more is written. The next start looks at all of it first; a way back is `holdfast restore FILE`'
-          : 'the storage failed: what was being written may or may not be there',
-        { error: cause.error },
-      );
-      return exitCodes.storage;
-    case 'superseded':
-      logger.error('another gateway has taken this store over', { epoch: cause.epoch });
-      return exitCodes.owned;
-    case 'bug':
-      logger.error('a bug ended the gateway', { error: cause.error });
-      return exitCodes.internal;
   }
 }
 

@@ -4,10 +4,12 @@ import { makeRpcServer } from '../adapters/inbound/rpc/rpc-server.ts';
 import { makeAuthenticate } from '../adapters/inbound/websocket/authenticate.ts';
 import { defaultSocketLimits, WebSocketGateway } from '../adapters/inbound/websocket/websocket-gateway.ts';
 import type { Config } from '../config/schema.ts';
+import { invariant } from '../core/domain/invariant.ts';
 import type { ConnectionLimits } from '../protocol/limits.ts';
 import { backupPathProblem } from './backup-path.ts';
 import { makeListModels } from './list-models.ts';
-import { makeCheckModel, makeCheckNewSession } from './check-new-session.ts';
+import { makeListTools } from './list-tools.ts';
+import { makeCheckAddress, makeCheckNewSession } from './check-new-session.ts';
 import { tokens } from './tokens.ts';
 
 /** Whom the home's own token stands for. */
@@ -21,6 +23,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       instance,
       gateway,
       createSession,
+      findCreated,
       submitPrompt,
       steerPrompt,
       respondApproval,
@@ -37,6 +40,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       ownership,
       backups,
       catalog,
+      toolHost,
     ) =>
       makeRpcServer({
         sessions: gateway.sessions,
@@ -47,7 +51,9 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         backups,
         checkBackupPath: (path) => backupPathProblem(configuration.home, path),
         phase: gateway.phase,
+        storage: gateway.storage,
         createSession,
+        findCreated,
         submitPrompt,
         steerPrompt,
         respondApproval,
@@ -56,7 +62,7 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         exportSession,
         readPrompt: async (sessionId, admissionId) => {
           const admission = await ledger.findAdmission(sessionId, { admissionId });
-          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload.text;
+          return admission === null ? undefined : (await ledger.readPayload(admissionId))?.payload;
         },
         subscribe,
         queries,
@@ -73,13 +79,15 @@ export const inboundModule = new ContainerModule(({ bind }) => {
         }),
         checkNewSession: makeCheckNewSession(configuration),
         listModels: makeListModels(configuration, catalog),
-        checkModel: makeCheckModel(configuration),
+        listTools: makeListTools(configuration.config, toolHost),
+        checkAddress: makeCheckAddress(configuration),
       }),
     [
       tokens.configuration,
       tokens.instance,
       tokens.gateway,
       tokens.createSession,
+      tokens.findCreated,
       tokens.submitPrompt,
       tokens.steerPrompt,
       tokens.respondApproval,
@@ -96,12 +104,18 @@ export const inboundModule = new ContainerModule(({ bind }) => {
       tokens.ownership,
       tokens.backups,
       tokens.catalog,
+      tokens.toolHost,
     ],
   );
 
+  bind(tokens.reception).toResolvedValue(
+    ({ phase, isServing }, open) => ({ phase, isServing, open }),
+    [tokens.gateway, tokens.rpcServer],
+  );
+
   bind(tokens.makeServer).toResolvedValue(
-    ({ config: { gateway: settings } }, instance, gateway, open, clock, logger) =>
-      (port: number) =>
+    ({ config: { gateway: settings } }, instance, clock, logger) =>
+      (port, reception) =>
         new WebSocketGateway({
           host: settings.host,
           port,
@@ -116,13 +130,17 @@ export const inboundModule = new ContainerModule(({ bind }) => {
           maxBacklogBytes: Math.max(defaultSocketLimits.maxBacklogBytes, 4 * settings.max_backlog_bytes),
           pingIntervalMs: settings.ping_seconds * 1000,
           maxFailuresPerMinute: settings.max_auth_failures_per_minute,
-          isOpen: () => gateway.phase() !== 'starting',
-          open,
-          onRequest: makeHttpHandler({ phase: gateway.phase }),
+          isOpen: () => reception()?.isServing() === true,
+          open: (peer, principal) => {
+            const open = reception()?.open;
+            invariant(open !== undefined, 'nobody is let in before there is a reception');
+            return open(peer, principal);
+          },
+          onRequest: makeHttpHandler({ phase: () => reception()?.phase() ?? 'starting' }),
           clock,
           logger,
         }),
-    [tokens.configuration, tokens.instance, tokens.gateway, tokens.rpcServer, tokens.clock, tokens.logger],
+    [tokens.configuration, tokens.instance, tokens.clock, tokens.logger],
   );
 });
 

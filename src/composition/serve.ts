@@ -9,8 +9,12 @@ import { secretValues } from '../config/model-endpoints.ts';
 import { readOrCreateToken } from '../config/token.ts';
 import type { RecoveryReport } from '../core/use-cases/recovery.ts';
 import { mcpSecrets } from './mcp-servers.ts';
-import { ListenError, runDaemon } from './daemon.ts';
+import { runDaemon } from './daemon.ts';
+import { ListenError } from './listen.ts';
 import { stopOnSignals } from './stop.ts';
+
+/** Beyond the drain budget a stop that hangs is a bug; then the watchdog ends the process. */
+const watchdogMarginMs = 30_000;
 
 /** Runs the daemon in this process, with its log on stderr, until a signal or a fault ends it. */
 export async function serveUntilStopped(configuration: Configuration, json: boolean): Promise<ExitCode> {
@@ -19,9 +23,12 @@ export async function serveUntilStopped(configuration: Configuration, json: bool
   const end = (code: ExitCode): void => {
     void logger.flush().finally(() => process.exit(code));
   };
-  const stop = stopOnSignals(process, () => {
-    logger.error('the watchdog ends a stop that hangs');
-    end(exitCodes.internal);
+  const stop = stopOnSignals(process, {
+    ms: configuration.config.shutdown.drain_seconds * 1000 + watchdogMarginMs,
+    bark: () => {
+      logger.error('the watchdog ends a stop that hangs');
+      end(exitCodes.internal);
+    },
   });
   // A bug anywhere: nothing that this process believes can be trusted, and recovery puts right what it leaves.
   const broken = (error: unknown): void => {
@@ -81,7 +88,7 @@ ${recovered}
 Try, in another terminal:
   npx holdfast send new 'Hello' --wait --home '${home}'
   npx holdfast status --home '${home}'
-  npm run demo
+  npx holdfast demo
 
 Stop it with Ctrl-C: queued prompts stay and run after the next start.
 `;

@@ -9,11 +9,12 @@ import type { Logger } from '../core/ports/logger.ts';
 import type { ModelCatalog } from '../core/ports/model-catalog.ts';
 import type { ModelProvider } from '../core/ports/model-provider.ts';
 import type { SessionQueries } from '../core/ports/session-queries.ts';
-import type { CreateSession } from '../core/use-cases/create-session.ts';
+import type { CreateSession, FindCreated } from '../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../core/use-cases/export-session.ts';
 import type { ForkSession } from '../core/use-cases/fork-session.ts';
 import type { Gateway } from '../core/use-cases/gateway.ts';
+import type { GatewayPhase } from '../core/use-cases/gateway-status.ts';
 import type { RespondApproval } from '../core/use-cases/respond-approval.ts';
 import type { FatalCause } from '../core/use-cases/fatal-cause.ts';
 import type { SteerPrompt } from '../core/use-cases/steer-prompt.ts';
@@ -36,6 +37,16 @@ export interface Instance {
   readonly mask: (text: string) => string;
 }
 
+/** Who stands behind the listening socket. */
+export interface Reception {
+  readonly phase: () => GatewayPhase;
+  readonly isServing: () => boolean;
+  readonly open: OpenRpcConnection;
+}
+
+/** Makes the listening socket for a port; 0 takes a free one. Until there is a reception, clients are told to wait. */
+type MakeServer = (port: number, reception: () => Reception | null) => WebSocketGateway;
+
 /** Everything that the container knows. What takes time to open is bound as a value once it is open. */
 export const tokens = {
   configuration: token<Configuration>('Configuration'),
@@ -56,6 +67,7 @@ export const tokens = {
   toolHost: token<ToolHost>('ToolHost'),
   gateway: token<Gateway>('Gateway'),
   createSession: token<CreateSession>('CreateSession'),
+  findCreated: token<FindCreated>('FindCreated'),
   forkSession: token<ForkSession>('ForkSession'),
   exportSession: token<ExportSession>('ExportSession'),
   editPrompt: token<EditPrompt>('EditPrompt'),
@@ -64,6 +76,6 @@ export const tokens = {
   respondApproval: token<RespondApproval>('RespondApproval'),
   subscribe: token<Subscribe>('Subscribe'),
   rpcServer: token<OpenRpcConnection>('OpenRpcConnection'),
-  /** Makes the listening socket for a port; 0 takes a free one. */
-  makeServer: token<(port: number) => WebSocketGateway>('makeServer'),
+  reception: token<Reception>('Reception'),
+  makeServer: token<MakeServer>('makeServer'),
 } as const;

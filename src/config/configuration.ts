@@ -53,7 +53,7 @@ export function readConfiguration(home: string): Configuration {
     logLevel: level !== undefined && isLogLevel(level) ? level : config.logging.level,
     failpoints: failpoints.rules,
     endpoints,
-    notices: configNotices(config, endpoints),
+    notices: configNotices(config, endpoints, environment),
   };
 }
 

@@ -1,7 +1,8 @@
 import { nearestName } from '../words/nearest-name.ts';
 import type { KeyPath } from './config-keys.ts';
-import { addressOf, auxiliaryTasks } from './model-endpoints.ts';
-import type { AuxiliaryTask } from './model-endpoints.ts';
+import { addressOf, auxiliaryTasks, namesCustom } from './model-endpoints.ts';
+import type { AuxiliaryTask, DefaultTarget } from './model-endpoints.ts';
+import { isDefaultModel, modelSettings, namedModels } from './model-settings.ts';
 import { builtInProviders } from './sections/model.ts';
 import type { Config } from './schema.ts';
 
@@ -87,7 +88,8 @@ function checkFallbacks({ model, providers }: Config): readonly CrossProblem[] {
   );
 }
 
-function checkDefaultModel({ model, providers }: Config): readonly CrossProblem[] {
+function checkDefaultModel(config: Config): readonly CrossProblem[] {
+  const { model, providers } = config;
   const { provider } = model;
   const problems: CrossProblem[] = [];
   if (provider === null) {
@@ -124,7 +126,8 @@ function checkDefaultModel({ model, providers }: Config): readonly CrossProblem[
       message,
     });
   }
-  problems.push(...checkBaseUrl(provider, model.base_url, ['model'], providers));
+  // Beside a named provider it is the address of the `custom` that a fallback or an auxiliary task names.
+  if (!namesCustom(config)) problems.push(...checkBaseUrl(provider, model.base_url, ['model'], providers));
   return problems;
 }
 
@@ -192,22 +195,46 @@ function checkBaseUrl(
   return [{ concerns: [[...section, 'base_url'], [...section, 'provider'], ['providers']], message }];
 }
 
-function checkWindow({ model, compression }: Config): readonly CrossProblem[] {
+/** No model has less, and hardly a sentence would fit. */
+const smallestWindowTokens = 256;
+
+/** Of every model that the configuration names. What the catalogue says of one is clamped and never refused. */
+function checkWindow(config: Config): readonly CrossProblem[] {
+  const { model, compression } = config;
+  const problems: CrossProblem[] = namedModels(config).flatMap((named) => checkWindowOf(config, named));
   const window = model.context_length;
-  if (window === null) return [];
-  const problems: CrossProblem[] = [];
-  const windowPath: KeyPath = ['model', 'context_length'];
-  const reserve = model.max_output_tokens;
-  if (reserve !== null && reserve >= window) {
-    const message = `(${reserve}) must be smaller than model.context_length (${window}): the answer would leave no room for a prompt`;
-    problems.push({ concerns: [['model', 'max_output_tokens'], windowPath], message });
-  }
   const trigger = compression.threshold_tokens;
-  if (trigger !== null && trigger > window) {
+  if (window !== null && trigger !== null && trigger > window) {
     const message = `(${trigger}) must not be greater than model.context_length (${window}): a transcript can't grow that long`;
-    problems.push({ concerns: [['compression', 'threshold_tokens'], windowPath], message });
+    problems.push({
+      concerns: [
+        ['compression', 'threshold_tokens'],
+        ['model', 'context_length'],
+      ],
+      message,
+    });
   }
   return problems;
+}
+
+function checkWindowOf(
+  config: Config,
+  { provider, model }: Pick<DefaultTarget, 'provider' | 'model'>,
+): readonly CrossProblem[] {
+  const { contextTokens: window, outputTokens: reserve } = modelSettings(config, provider, model);
+  if (window === null) return [];
+  const pathOf = (key: 'context_length' | 'max_output_tokens'): KeyPath =>
+    isDefaultModel(config, provider, model) && config.model[key] !== null
+      ? ['model', key]
+      : ['providers', provider, 'models', model, key];
+  const windowPath = pathOf('context_length');
+  if (window < smallestWindowTokens) {
+    const message = `(${window}) must be at least ${smallestWindowTokens}: it is the whole window in tokens, input and output together`;
+    return [{ concerns: [windowPath], message }];
+  }
+  if (reserve === null || reserve < window) return [];
+  const message = `(${reserve}) must be smaller than ${windowPath.join('.')} (${window}): the answer would leave no room for a prompt`;
+  return [{ concerns: [pathOf('max_output_tokens'), windowPath], message }];
 }
 
 function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): readonly CrossProblem[] {
@@ -226,13 +253,15 @@ function checkToolsets({ toolsets, platform_toolsets: byPlatform }: Config): rea
 /** The tools that the gateway has by itself. */
 const builtInTools = ['builtin', 'builtin.search_history', 'builtin.time'];
 
-/** An entry of a toolset names a server that is configured, or one of its tools. */
+/** An entry of a toolset names a server that is configured, or one of its tools, whose name begins with no dot. */
 function checkTools({ toolsets, mcp_servers: servers }: Config): readonly CrossProblem[] {
-  const known = [...Object.keys(servers), ...builtInTools];
+  const names = Object.keys(servers);
+  const known = [...names, ...builtInTools];
+  const isToolOf = (server: string, entry: string): boolean =>
+    entry.startsWith(`${server}.`) && /^[^.]/.test(entry.slice(server.length + 1));
   return Object.entries(toolsets).flatMap(([toolset, entries]) =>
     entries.flatMap((entry, index): readonly CrossProblem[] => {
-      const [server = ''] = entry.split('.', 1);
-      if (known.includes(entry) || server in servers) return [];
+      if (known.includes(entry) || names.some((server) => isToolOf(server, entry))) return [];
       const near = nearestName(entry, known);
       const hint = near === null ? `known: ${known.join(', ')}` : `did you mean \`${near}\`?`;
       const message = `names a tool of a server that \`mcp_servers\` doesn't define; ${hint}`;

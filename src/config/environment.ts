@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { ConfigError, problemOf } from './config-error.ts';
 import { homeFiles } from './home-files.ts';
+import { unreadable } from './unreadable.ts';
 
 export interface EnvironmentVariable {
   readonly name: string;
@@ -58,17 +60,18 @@ export function environmentOf(variables: Readonly<Record<string, string | undefi
 }
 
 /**
- * Adds the home folder's `.env` to the environment of this process, if it is there. A variable that is set already,
- * even to nothing, keeps its value. True when there was a file.
+ * Adds the home folder's `.env` to the environment of this process, if it is there. A variable that is set already
+ * keeps its value; an empty one counts as one that is not set. True when there was a file.
  */
 export function loadHomeEnvironment(home: string): boolean {
   const file = join(home, homeFiles.environment);
   if (!existsSync(file)) return false;
   try {
-    process.loadEnvFile(file);
+    for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) {
+      if ((process.env[name] ?? '') === '') process.env[name] = value;
+    }
     return true;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([problemOf(file, `can't be read (${reason})`)], { cause: error });
+    throw new ConfigError([problemOf(file, unreadable(error))], { cause: error });
   }
 }

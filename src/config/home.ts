@@ -48,7 +48,9 @@ function createFolder(home: string): Stats {
 function isOurs(home: string): boolean {
   const known: readonly string[] = Object.values(homeFiles);
   const names = readdirSync(home);
-  return names.length === 0 || names.some((name) => name !== homeFiles.environment && known.includes(name));
+  const isOwn = (name: string): boolean => known.includes(name);
+  // Many a project has an `.env`: among other things it proves nothing.
+  return names.every(isOwn) || names.some((name) => name !== homeFiles.environment && isOwn(name));
 }
 
 function refusal(home: string, reason: string, cause?: unknown): ConfigError {

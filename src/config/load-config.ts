@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkConfig } from './check-config.ts';
 import { problemOf, type ConfigProblem } from './config-error.ts';
 import { homeFiles } from './home-files.ts';
 import { configSchema, type Config } from './schema.ts';
+import { unreadable } from './unreadable.ts';
 
 export type LoadedConfig =
   | {
@@ -35,15 +36,10 @@ function readText(file: string): ReadText {
     // Bytes that are no UTF-8 must not become something else in silence.
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'absent' };
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      const isLink = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+      return isLink ? { kind: 'unreadable', reason: 'is a link to a file that is not there' } : { kind: 'absent' };
+    }
     return { kind: 'unreadable', reason: unreadable(error) };
   }
-}
-
-function unreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EISDIR') return 'is a folder and not a file';
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text';
-  return `can't be read (${error instanceof Error ? error.message : String(error)})`;
 }

@@ -115,13 +115,21 @@ const demoEndpoint: ModelEndpoint = {
   headers: {},
 };
 
+/** Whether anything is asked of `provider: custom`: the default model, a fallback, or an auxiliary task. */
+export function namesCustom({ model, providers, auxiliary }: Config): boolean {
+  const fallbacks = Object.values(providers).flatMap((provider) => [
+    ...provider.fallbacks,
+    ...Object.values(provider.models).flatMap((entry) => entry.fallbacks),
+  ]);
+  const all = [model, ...model.fallbacks, ...fallbacks, ...auxiliaryTasks.map((task) => auxiliary[task])];
+  return all.some(({ provider }) => provider === 'custom');
+}
+
 /** The key of `custom` goes to the addresses that the operator wrote beside it: the model's and those of auxiliary tasks. */
-function customAddresses({ model, auxiliary }: Config): readonly string[] {
+function customAddresses(config: Config): readonly string[] {
+  const { model, auxiliary } = config;
   const custom = auxiliaryTasks.map((task) => auxiliary[task]).filter(({ provider }) => provider === 'custom');
-  const addresses = [
-    model.provider === 'custom' || custom.length > 0 ? model.base_url : null,
-    ...custom.map((task) => task.base_url),
-  ];
+  const addresses = [namesCustom(config) ? model.base_url : null, ...custom.map((task) => task.base_url)];
   return [...new Set(addresses.map(withoutSlash).filter((address) => address !== null))];
 }
 

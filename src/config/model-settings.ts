@@ -10,14 +10,14 @@ export interface ModelSettings {
   readonly files: boolean | null;
   readonly temperature: number | null;
   readonly reasoningEffort: Config['model']['reasoning_effort'];
+  readonly alternatingRoles: boolean | null;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The entry of the model under its provider, and for the default model what `model` says before it. */
 export function modelSettings(config: Config, provider: string, model: string): ModelSettings {
   const entry = config.providers[provider]?.models[model];
-  const standard = defaultTarget(config);
-  const own = provider === standard.provider && model === standard.model ? config.model : null;
+  const own = isDefaultModel(config, provider, model) ? config.model : null;
   return {
     contextTokens: own?.context_length ?? entry?.context_length ?? null,
     outputTokens: own?.max_output_tokens ?? entry?.max_output_tokens ?? null,
@@ -25,6 +25,7 @@ export function modelSettings(config: Config, provider: string, model: string): 
     files: own?.files ?? entry?.files ?? null,
     temperature: own?.temperature ?? entry?.temperature ?? null,
     reasoningEffort: own?.reasoning_effort ?? entry?.reasoning_effort ?? null,
+    alternatingRoles: own?.alternating_roles ?? entry?.alternating_roles ?? null,
     options: entry?.options ?? {},
   };
 }
@@ -32,8 +33,7 @@ export function modelSettings(config: Config, provider: string, model: string): 
 /** The models that are asked when this one can't answer: its own list, else its provider's, else that of `model`. */
 export function fallbacksOf(config: Config, provider: string, model: string): readonly DefaultTarget[] {
   const named = config.providers[provider];
-  const standard = defaultTarget(config);
-  const isDefault = provider === standard.provider && model === standard.model;
+  const isDefault = isDefaultModel(config, provider, model);
   const lists = [named?.models[model]?.fallbacks, named?.fallbacks, isDefault ? config.model.fallbacks : undefined];
   const list = lists.find((each) => each !== undefined && each.length > 0) ?? [];
   return list
@@ -59,7 +59,13 @@ export function namedModels(config: Config): readonly DefaultTarget[] {
   return [standard, ...all].filter((each, index, list) => list.findIndex((other) => isSame(other, each)) === index);
 }
 
-function isSame(a: DefaultTarget, b: DefaultTarget): boolean {
+export function isDefaultModel(config: Config, provider: string, model: string): boolean {
+  return isSame(defaultTarget(config), { provider, model });
+}
+
+type Named = Pick<DefaultTarget, 'provider' | 'model'>;
+
+function isSame(a: Named, b: Named): boolean {
   return a.provider === b.provider && a.model === b.model;
 }
 

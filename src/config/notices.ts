@@ -1,3 +1,4 @@
+import type { Environment } from './environment.ts';
 import type { ModelEndpoint } from './model-endpoints.ts';
 import type { Config } from './schema.ts';
 
@@ -8,7 +9,11 @@ export interface ConfigNotice {
 }
 
 /** What `serve` logs at its start and `config check` prints: one whole sentence each, without any secret. */
-export function configNotices(config: Config, endpoints: readonly ModelEndpoint[]): readonly ConfigNotice[] {
+export function configNotices(
+  config: Config,
+  endpoints: readonly ModelEndpoint[],
+  environment: Environment,
+): readonly ConfigNotice[] {
   const notices: ConfigNotice[] = [];
   const { gateway, storage, model } = config;
   if (model.provider === null) {
@@ -29,6 +34,7 @@ export function configNotices(config: Config, endpoints: readonly ModelEndpoint[
       warn(`The provider \`${provider}\` has neither api_key_env nor api_key_file: it is asked without a key.`),
     );
   }
+  notices.push(...missingVariables(config, environment));
   if (!isLoopback(gateway.host)) {
     notices.push(
       warn(
@@ -49,6 +55,21 @@ export function configNotices(config: Config, endpoints: readonly ModelEndpoint[
 
 /** The vendors' own interfaces, which nobody may use without a key. */
 const asksForKey: readonly ModelEndpoint['kind'][] = ['openai', 'anthropic', 'google'];
+
+/** The variables that an MCP server is to get and that are not set. */
+function missingVariables({ mcp_servers: servers }: Config, environment: Environment): readonly ConfigNotice[] {
+  return Object.entries(servers).flatMap(([name, server]) => {
+    const named = [
+      ...Object.entries(server.headers_env).map(([header, variable]) => ({ variable, what: `the header ${header}` })),
+      ...server.pass_env.map((variable) => ({ variable, what: 'it' })),
+    ];
+    return named
+      .filter(({ variable }) => environment.getNamed(variable) === undefined)
+      .map(({ variable, what }) =>
+        warn(`The variable ${variable} is not set, so the MCP server \`${name}\` starts without ${what}.`),
+      );
+  });
+}
 
 /** Whether only this machine can reach the address. */
 function isLoopback(host: string): boolean {

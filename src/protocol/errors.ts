@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { approvalResolution } from './approval.ts';
 import { count, generation, id, revision } from './fields.ts';
-import { receipt } from './receipt.ts';
+import { failure, receipt } from './receipt.ts';
 
 export interface ErrorEntry {
   /** Never given to another reason, also when this one is gone. */
@@ -93,7 +93,9 @@ export const errors = {
   compression_failed: {
     code: 1209,
     retryable: true,
-    summary: 'The compression came to nothing; the transcript is as it was.',
+    summary:
+      'The compression came to nothing; the transcript is as it was. `failure` says why. A repeat with the same `request_id` answers ' +
+      'the same for ever: where `failure` is retryable, another one may succeed.',
   },
   approval_closed: {
     code: 1220,
@@ -160,6 +162,7 @@ export const errorData = z.strictObject({
   revision: revision.optional(),
   execution_generation: generation.optional(),
   session_id: id.optional(),
+  failure: failure.optional().describe('Why a compression came to nothing.'),
   what: z.enum(['session', 'admission', 'approval', 'message']).optional(),
   resolution: approvalResolution.optional().describe('How the request for approval ended.'),
   limit: count.optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { approvalAnswer, approvalResolution } from './approval.ts';
-import { count, generation, id, instant, seq } from './fields.ts';
+import { count, generation, id, instant, knownInputId, seq } from './fields.ts';
 import { gatewayPhase } from './gateway.ts';
 import { connectionLimits } from './limits.ts';
 import { message, usage } from './message.ts';
@@ -61,7 +61,7 @@ export const durableEvents = [
     'admission.queued',
     'A prompt was accepted. Its text is in the queue: `prompt.list`, or `pending` of a snapshot.',
     z.strictObject({
-      input_id: id,
+      input_id: knownInputId,
       sequence: count,
       position: z.number(),
       retry_of: id.optional(),

@@ -2,12 +2,13 @@ import { z } from 'zod';
 
 /* The small types that every part of the protocol is made of. */
 
-/** An id that the gateway made or that names something it keeps. */
-export const id = z
+const anyId = z
   .string()
   .min(1)
-  .max(200)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+
+/** An id that the gateway made or that names something it keeps. */
+export const id = anyId.max(200);
 
 export const sessionId = id.describe("The session's id, or the id of any transcript of its lineage.");
 
@@ -22,8 +23,8 @@ export const inputId = z
   .regex(/^[^~\p{Cc}\p{Cs}]*$/u, 'must not contain "~" or control characters')
   .describe("The client's own id for this prompt. The same id with the same content is the same admission for ever.");
 
-/** An id that is read back: a retry's input id has a `~`. */
-export const knownInputId = id.describe("The input id of a prompt, also that of a retry ('<id>~<n>').");
+/** An id that is read back: a retry's input id is the longest one that a client may choose, a `~` and a number. */
+export const knownInputId = anyId.max(230).describe("The input id of a prompt, also that of a retry ('<id>~<n>').");
 
 /** Text that survives storage unchanged: half a surrogate pair would not. */
 export const text = z

@@ -1,9 +1,20 @@
 import { z } from 'zod';
-import { count, generation, id, instant, line } from './fields.ts';
+import { count, generation, id, instant, knownInputId, line } from './fields.ts';
 import { defineMethod } from './method.ts';
 import { boundary } from './receipt.ts';
+import { hold } from './snapshot.ts';
 
 export const gatewayPhase = z.enum(['starting', 'ready', 'draining']);
+
+/** How a server of tools is. */
+export const toolServer = z.strictObject({
+  server: z.string(),
+  state: z.enum(['idle', 'starting', 'ready', 'backing_off', 'failed']),
+  tools: count.nullable().describe('How many it has; null until it was asked.'),
+  restarts: count,
+  last_error: z.string().nullable(),
+});
+export type WireToolServer = z.output<typeof toolServer>;
 
 export const gatewayStatus = defineMethod({
   name: 'gateway.status',
@@ -34,15 +45,7 @@ export const gatewayStatus = defineMethod({
     waiting_sessions: count.describe('Sessions whose queue could run but waits for a free place.'),
     max_concurrent_turns: count,
     storage: z.enum(['ok', 'retrying', 'failed']),
-    tools: z.array(
-      z.strictObject({
-        server: z.string(),
-        state: z.enum(['idle', 'starting', 'ready', 'backing_off', 'failed']),
-        tools: count.nullable().describe('How many it has; null until it was asked.'),
-        restarts: count,
-        last_error: z.string().nullable(),
-      }),
-    ),
+    tools: z.array(toolServer),
     sessions: count,
     admissions: z.strictObject({ queued: count, started: count, unknown: count, terminal: count }),
     breakers: z
@@ -55,12 +58,15 @@ export const gatewayStatus = defineMethod({
         }),
       )
       .describe('Sessions that do not compress by themselves for a while, at most 20.'),
+    held: z
+      .array(z.strictObject({ session_id: id, hold, queued: count }))
+      .describe('Sessions whose prompts wait until the hold ends, the oldest hold first, at most 20.'),
     unknown: z
       .array(
         z.strictObject({
           session_id: id,
           admission_id: id,
-          input_id: id,
+          input_id: knownInputId,
           execution_generation: generation.nullable(),
           boundary,
           lost_at: instant.nullable(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, cursor, id, instant, line, pageSize, seq, sessionId } from './fields.ts';
-import { message, usage } from './message.ts';
+import { count, cursor, id, instant, knownInputId, line, pageSize, seq, sessionId } from './fields.ts';
+import { message, shownParts, usage } from './message.ts';
 import { defineMethod } from './method.ts';
 import { admissionOutcome, failure } from './receipt.ts';
 import { sessionSnapshot } from './snapshot.ts';
@@ -36,9 +36,10 @@ const historyEntry = z.discriminatedUnion('type', [
       type: z.literal('prompt'),
       ...at,
       admission_id: id,
-      input_id: id,
+      input_id: knownInputId,
       outcome: admissionOutcome.nullable(),
       text: z.string(),
+      parts: shownParts,
       truncated: z.literal(true).optional(),
     })
     .describe('A prompt that ended without ever reaching the transcript.'),
@@ -80,7 +81,7 @@ export const sessionContent = defineMethod({
   name: 'session.content',
   summary:
     'Answers a text of the history whole, in pieces: a message, the arguments of one of its calls, the text or the base64 data of ' +
-    'one of its parts, or a prompt that never reached the transcript.',
+    'one of its parts, or a prompt, also one that never reached the transcript.',
   scope: 'read',
   params: z
     .strictObject({
@@ -88,13 +89,20 @@ export const sessionContent = defineMethod({
       message_id: count.optional(),
       admission_id: id.optional(),
       tool_call: count.optional().describe('The place of a call in the message, from 0.'),
-      part: count.optional().describe('The place of a part in the message, from 0.'),
+      part: count.optional().describe('The place of a part in the message or the prompt, from 0.'),
       offset: count.default(0).describe('0, or the `next_offset` of the piece before.'),
     })
     .refine((params) => (params.message_id === undefined) !== (params.admission_id === undefined), {
       error: 'needs either message_id or admission_id',
       path: ['message_id'],
-    }),
+    })
+    .refine(
+      ({ tool_call, part, message_id }) => tool_call === undefined || (part === undefined && message_id !== undefined),
+      {
+        error: 'belongs to a message_id, without part',
+        path: ['tool_call'],
+      },
+    ),
   result: z.strictObject({
     text: z.string(),
     offset: count,

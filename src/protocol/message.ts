@@ -58,6 +58,7 @@ const shownPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('image'), media_type: z.string(), bytes: count }),
   z.strictObject({ type: z.literal('file'), media_type: z.string(), bytes: count, name: z.string().optional() }),
 ]);
+export const shownParts = z.array(shownPart).optional().describe('Only where there is more than text.');
 export type WireShownPart = z.output<typeof shownPart>;
 
 export const message = z.strictObject({
@@ -66,7 +67,7 @@ export const message = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
   kind: z.enum(['prompt', 'steer', 'answer', 'tool', 'summary', 'note']),
   text: z.string(),
-  parts: z.array(shownPart).optional().describe('Only where there is more than text.'),
+  parts: shownParts,
   tool_calls: z
     .array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() }))
     .optional()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor, generation, id, inputId, knownInputId, pageSize, revision, sessionId } from './fields.ts';
 import { longestWaitMs } from './limits.ts';
-import { eitherContent, hasOneContent, promptContent } from './message.ts';
+import { eitherContent, hasOneContent, promptContent, shownParts } from './message.ts';
 import { defineMethod } from './method.ts';
 import { receipt } from './receipt.ts';
 
@@ -57,7 +57,8 @@ export const promptList = defineMethod({
     prompts: z.array(
       receipt.extend({
         text: z.string().nullable().describe('Null when the content was deleted.'),
-        truncated: z.literal(true).optional().describe('The text was cut.'),
+        parts: shownParts,
+        truncated: z.literal(true).optional().describe('Something of the content was cut.'),
       }),
     ),
     next_cursor: z.string().nullable(),
@@ -127,7 +128,9 @@ export const promptResolveUnknown = defineMethod({
     execution_generation: generation,
     action: z.enum(['discard', 'retry']).default('discard'),
   }),
-  result: receipt.extend({ retry: receipt.nullable().describe('Null without a retry, and for one that has ended.') }),
+  result: receipt.extend({
+    retry: receipt.nullable().describe('The receipt of the retry, as it is now; null without one.'),
+  }),
   errors: ['not_found', 'not_unknown', 'stale_generation', 'already_resolved'],
   order: 'arrival',
 });

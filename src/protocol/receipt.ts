@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, generation, id, instant, revision } from './fields.ts';
+import { count, generation, id, instant, knownInputId, revision } from './fields.ts';
 
 export const admissionStatus = z.enum(['queued', 'started', 'unknown', 'terminal']);
 export const delivery = z
@@ -41,13 +41,15 @@ export const resolution = z.strictObject({
 
 export const blocker = z
   .enum(['unknown_execution', 'session_held', 'compressing', 'storage'])
-  .describe('Why the head of the queue does not start now, beyond a turn that runs.');
+  .describe(
+    'Why the head of the queue does not start now, beyond a turn that runs. `storage`: it is full or busy, and the work of turns is tried again until it is stored.',
+  );
 
 /** What the sender of a prompt holds. It is there for ever, whatever becomes of the prompt. */
 export const receipt = z.strictObject({
   admission_id: id,
   session_id: id,
-  input_id: id,
+  input_id: knownInputId,
   sequence: count.describe('Numbers the admissions in the order of their commit.'),
   ahead: count.describe('How many admissions come before this one; 0 when it runs or has ended.'),
   status: admissionStatus,

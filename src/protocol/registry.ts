@@ -36,6 +36,7 @@ import {
   sessionUnsubscribe,
 } from './session.ts';
 import { sessionDelete, sessionUpdate } from './session-life.ts';
+import { toolList } from './tool.ts';
 
 /** Every method of the protocol, in the order of the reference page. */
 export const methods = [
@@ -70,6 +71,7 @@ export const methods = [
   approvalRespond,
   approvalList,
   modelList,
+  toolList,
   gatewayStatus,
   gatewayBackup,
   ping,

@@ -10,19 +10,30 @@ const flags = {
 export const sessionUpdate = defineMethod({
   name: 'session.update',
   summary:
-    'Changes what a session is called, which model it uses, and how lists show it. What is left out stays. With `revision` ' +
-    'only if the session has not changed since. Another model must be a configured one, and is refused with `session_busy` while ' +
-    'a turn runs.',
+    'Changes what a session is called, which model it uses, and how lists show it. What is left out stays; another ' +
+    'provider comes with its own address. With `revision` only if the session has not changed since. Another model is refused ' +
+    'with `session_busy` while a turn runs.',
   scope: 'write',
-  params: z.strictObject({
-    session_id: sessionId,
-    revision: revision.optional(),
-    title: line(500).nullable().optional().describe('Null takes the title away.'),
-    provider: line(200).optional().describe('A configured provider. Needs `model`.'),
-    model: line(200).optional(),
-    base_url: line(2000).optional().describe('A configured address. Needs `model`.'),
-    ...flags,
-  }),
+  params: z
+    .strictObject({
+      session_id: sessionId,
+      revision: revision.optional(),
+      title: line(500).nullable().optional().describe('Null takes the title away.'),
+      provider: line(200).optional().describe('A configured provider. Needs `model`.'),
+      model: line(200).optional().describe('Alone it stays with the provider and the address that the session has.'),
+      base_url: line(2000)
+        .optional()
+        .describe('An address that is configured for the provider. Needs `provider` and `model`.'),
+      ...flags,
+    })
+    .refine(({ provider, model }) => provider === undefined || model !== undefined, {
+      error: 'is needed with provider',
+      path: ['model'],
+    })
+    .refine(({ provider, base_url }) => base_url === undefined || provider !== undefined, {
+      error: 'is needed with base_url',
+      path: ['provider'],
+    }),
   result: z.strictObject({ session_id: id, revision }),
   errors: ['not_found', 'revision_conflict', 'session_busy'],
   order: 'arrival',

@@ -85,7 +85,8 @@ export const sessionGet = defineMethod({
 export const sessionList = defineMethod({
   name: 'session.list',
   summary:
-    "Answers the caller's sessions, the one that changed last first: one row for a session, not for each transcript.",
+    "Answers the caller's sessions, the one that was made last first: one row for a session, not for each transcript. One that " +
+    'changes keeps its place, so none is missed between two pages.',
   scope: 'read',
   params: z.strictObject({
     archived: z.enum(['exclude', 'include', 'only']).default('exclude'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openApproval } from './approval.ts';
-import { count, generation, id, instant, revision, seq } from './fields.ts';
-import { message, usage } from './message.ts';
+import { count, generation, id, instant, knownInputId, revision, seq } from './fields.ts';
+import { message, shownParts, usage } from './message.ts';
 import { admissionStatus, blocker, boundary, delivery, evidence, ifOver } from './receipt.ts';
 
 export const hold = z.strictObject({
@@ -14,9 +14,10 @@ export const hold = z.strictObject({
 /** An admission that is not terminal, as a snapshot lists it. */
 export const pendingItem = z.strictObject({
   admission_id: id,
-  input_id: id,
+  input_id: knownInputId,
   text: z.string(),
-  truncated: z.literal(true).optional().describe('The text was cut.'),
+  parts: shownParts,
+  truncated: z.literal(true).optional().describe('Something of the content was cut.'),
   status: admissionStatus,
   sequence: count,
   ahead: count,
@@ -55,7 +56,7 @@ export const contextReport = z.strictObject({
 
 const runningTurn = z.strictObject({
   admission_id: id,
-  input_id: id,
+  input_id: knownInputId,
   execution_generation: generation,
   step: count,
   boundary,

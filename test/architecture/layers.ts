@@ -84,7 +84,7 @@ export const layers: readonly Layer[] = [
     path: 'config',
     layers: ['words'],
     packages: ['zod', 'yaml', 'env-paths'],
-    nodeModules: ['node:fs', 'node:fs/promises', 'node:path'],
+    nodeModules: ['node:fs', 'node:fs/promises', 'node:path', 'node:util'],
   },
   {
     path: 'composition',

@@ -63,6 +63,7 @@ async function everything(
     list: await queries.listSessions({ principalId: 'local', archived: null, limit, before: null }),
     unfinished: await ledger.unfinished(),
     counts: await queries.counts(),
+    held: await queries.heldQueues(limit),
     unknown: await queries.unknownAdmissions(limit),
   };
 }

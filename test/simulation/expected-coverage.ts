@@ -40,6 +40,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'empty_reply',
     'internal',
     'context_exhausted',
+    'compression_failed',
     'crash_loop',
     'max_steps',
   ],
@@ -100,7 +101,7 @@ const expected: Readonly<Partial<Record<CoverageKind, readonly string[]>>> = {
     'summary',
     'tool',
   ],
-  blow: ['kill', 'kill_all', 'pause', 'wake', 'hang_up'],
+  blow: ['kill', 'kill_all', 'pause', 'wake', 'hang_up', 'stop'],
   fatal: ['storage', 'superseded', 'stopped'],
   'crash at': [
     'append: written, not synced',

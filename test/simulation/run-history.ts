@@ -145,6 +145,9 @@ class Play {
       case 'wake':
         this.#site.wake();
         break;
+      case 'stop':
+        void this.#site.owner?.drain(0);
+        break;
       case 'hang_up':
         this.#clients.find((client) => client.connected)?.hangUp();
         break;

@@ -11,6 +11,9 @@ export const aPrincipal = 'local';
 export const aSessionId = 'session-1';
 export const anInstant = '2030-01-01T00:00:00.000Z';
 
+/** The model of a session that nobody gave another one. */
+export const ownModel = { provider: 'custom', model: 'test-model', baseUrl: null } as const;
+
 export function aProfile(overrides: Partial<SessionProfile> = {}): SessionProfile {
   return {
     principalId: aPrincipal,
@@ -18,9 +21,7 @@ export function aProfile(overrides: Partial<SessionProfile> = {}): SessionProfil
     requestDigest: 'digest-of-create-1',
     source: 'cli',
     title: null,
-    provider: 'custom',
-    model: 'test-model',
-    baseUrl: null,
+    ...ownModel,
     cwd: null,
     systemPrompt: null,
     systemPromptTokens: 0,
@@ -88,6 +89,7 @@ export function anAnswer(overrides: Partial<MessageDraft> = {}): MessageDraft {
     text: 'Hello to you',
     tokens: 7,
     finishReason: 'stop',
+    answeredBy: ownModel,
     ...overrides,
   });
 }

@@ -5,7 +5,7 @@ import { admissionEvent, sessionEvent } from '../../src/core/domain/session/deci
 import type { UnnumberedEvent } from '../../src/core/domain/session/decision.ts';
 import type { SessionEventBody, ToolResultKind } from '../../src/core/domain/session/events.ts';
 import type { Message } from '../../src/core/domain/transcript/message.ts';
-import { aHold, aMessage, anAdmission, anInstant, aPrincipal, aProfile } from './builders.ts';
+import { aHold, aMessage, anAdmission, anAnswer, anInstant, aPrincipal, aProfile } from './builders.ts';
 
 /*
  * Events of a past, for `given`: `queued(2)` is the second admission, `started(2)` its turn. A turn's execution
@@ -51,8 +51,8 @@ export function prompted(n: number, overrides: Partial<Message> = {}, turn: { ge
 
 /** The model's answer joins the transcript. */
 export function answered(n: number, overrides: Partial<Message> = {}, more: AppendedMore = {}): Told {
-  const answer = { role: 'assistant', kind: 'answer', text: 'Hello to you', tokens: 7, finishReason: 'stop' } as const;
-  return appended(n, aMessage({ ...answer, admissionId: admissionIdOf(n), ...overrides }), more);
+  const answer = anAnswer({ admissionId: admissionIdOf(n) });
+  return appended(n, aMessage({ ...answer, ...overrides }), more);
 }
 
 /** The result of a tool call joins the transcript. */
@@ -108,7 +108,8 @@ type AppendedMore = Partial<Omit<BodyOf<'message.appended'>, 'message'>> & { gen
 
 export function appended(n: number, message: Message, more: AppendedMore = {}): Told {
   const { generation, ...rest } = more;
-  const body = { boundary: null, step: 1, contextTokens: null, ...rest };
+  const answeredBy = message.answeredBy ?? null;
+  const body = { boundary: null, step: 1, contextTokens: null, answeredBy, ...rest };
   return ofTurn(n, generation === undefined ? {} : { generation }, { type: 'message.appended', message, ...body });
 }
 

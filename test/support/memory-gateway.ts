@@ -20,8 +20,8 @@ import type { Digest } from '../../src/core/ports/digest.ts';
 import { noFailpoints } from '../../src/core/ports/failpoints.ts';
 import type { ModelLimits } from '../../src/core/ports/model-catalog.ts';
 import type { ModelRequest } from '../../src/core/ports/model-provider.ts';
-import { makeCreateSession } from '../../src/core/use-cases/create-session.ts';
-import type { CreateSession, CreateSessionInput } from '../../src/core/use-cases/create-session.ts';
+import { makeCreateSession, makeFindCreated } from '../../src/core/use-cases/create-session.ts';
+import type { CreateSession, CreateSessionInput, FindCreated } from '../../src/core/use-cases/create-session.ts';
 import { makeEditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
 import type { EditPrompt } from '../../src/core/use-cases/edit-prompt.ts';
 import { makeForkSession } from '../../src/core/use-cases/fork-session.ts';
@@ -85,6 +85,7 @@ export class MemoryGateway {
   readonly fatal: FatalCause[] = [];
   readonly gateway: Gateway;
   readonly createSession: CreateSession;
+  readonly findCreated: FindCreated;
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
   readonly editPrompt: EditPrompt;
@@ -151,6 +152,7 @@ export class MemoryGateway {
       // A toolset of these tests is what it stands for.
       toolsFor: ({ toolsets }) => ({ toolsets: toolsets ?? [], tools: toolsets ?? [] }),
     });
+    this.findCreated = makeFindCreated({ ledger, digest: readableDigest });
     this.forkSession = makeForkSession({
       sessions,
       ledger,

@@ -11,6 +11,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
   return {
     sessions: core.sessions,
     createSession: core.createSession,
+    findCreated: core.findCreated,
     submitPrompt: core.submitPrompt,
     steerPrompt: core.steerPrompt,
     respondApproval: makeRespondApproval({ sessions: core.sessions, queries: core.queries }),
@@ -22,7 +23,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     }),
     readPrompt: async (sessionId, admissionId) => {
       const admission = await core.ledger.findAdmission(sessionId, { admissionId });
-      return admission === null ? undefined : core.store.payload(admissionId)?.payload.text;
+      return admission === null ? undefined : core.store.payload(admissionId)?.payload;
     },
     readSnapshot: core.gateway.readSnapshot,
     reportContext: core.gateway.reportContext,
@@ -31,6 +32,7 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     backups: { backUp: async () => ({ kind: 'failed', reason: 'There is nothing to copy.' }) },
     checkBackupPath: () => null,
     phase: () => core.gateway.phase(),
+    storage: () => core.gateway.storage(),
     subscribe: makeSubscribe({
       hub: core.hub,
       queries: core.queries,
@@ -47,11 +49,9 @@ export function rpcDependencies(core: MemoryGateway, overrides: Partial<RpcDepen
     limits: defaultConnectionLimits,
     identity: () => ({ version: '1.2.3', instanceId: 'instance-1', epoch: 1, storeId: 'store-1' }),
     checkNewSession: () => [],
+    listTools: async () => ({ unknown: [], tools: [], servers: [] }),
     listModels: () => ({ providers: [], models: [] }),
-    checkModel: ({ provider, model, baseUrl }) => ({
-      target: { provider: provider ?? 'custom', model: model ?? 'test-model', baseUrl },
-      problems: [],
-    }),
+    checkAddress: (_provider, baseUrl) => ({ problems: [], baseUrl, isStandard: false }),
     ...overrides,
   };
 }

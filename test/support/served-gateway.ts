@@ -37,7 +37,7 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
     authenticate: makeAuthenticate([{ token: aToken, principalId: 'local', scopes: ['read', 'write'] }]),
     maxFrameBytes: deps.limits.max_frame_bytes,
     pingIntervalMs: deps.limits.ping_interval_ms,
-    isOpen: () => core.gateway.phase() !== 'starting',
+    isOpen: () => core.gateway.isServing(),
     open: makeRpcServer(deps),
     onRequest: makeHttpHandler({ phase: () => core.gateway.phase() }),
     clock: new SystemClock(),

@@ -1,7 +1,14 @@
 import { addSeconds } from '../../src/core/domain/instant.ts';
 import type { Admission } from '../../src/core/domain/admission/admission.ts';
 import type { Receipt } from '../../src/core/domain/admission/receipt.ts';
-import type { Command, CommandKind, CommandReplies, Known, ReplyOf } from '../../src/core/domain/session/commands.ts';
+import type {
+  Command,
+  CommandKind,
+  CommandReplies,
+  CopiedMessage,
+  Known,
+  ReplyOf,
+} from '../../src/core/domain/session/commands.ts';
 import { decide } from '../../src/core/domain/session/decide.ts';
 import type { Decision } from '../../src/core/domain/session/decide.ts';
 import type { DecideContext } from '../../src/core/domain/session/decision.ts';
@@ -9,10 +16,17 @@ import { evolve } from '../../src/core/domain/session/evolve.ts';
 import type { SessionEvent } from '../../src/core/domain/session/events.ts';
 import type { SessionProfile, SessionState } from '../../src/core/domain/session/state.ts';
 import { queueHead, startedAdmission, waitingSteers } from '../../src/core/domain/session/state.ts';
-import type { MessageDraft, MessageMeta } from '../../src/core/domain/transcript/message.ts';
+import type { AnsweredBy, MessageDraft, MessageMeta } from '../../src/core/domain/transcript/message.ts';
 import type { AppendRequest, AppendResult, Ledger, Ownership } from '../../src/core/ports/ledger.ts';
 import { append as appendCommand } from './commands.ts';
 import { aDraft, anAnswer, anInstant, aPayload, aPrincipal, aProfile, aSummary, aToolResult } from './builders.ts';
+
+type Copyable = MessageMeta & { readonly answeredBy?: AnsweredBy };
+
+/** As a fork takes them over. */
+export function copied(messages: readonly Copyable[]): readonly CopiedMessage[] {
+  return messages.map((message) => ({ ...message, answeredBy: message.answeredBy ?? null }));
+}
 
 /**
  * The smallest owner of a ledger that keeps the rules: it decides with the real decider, hands out ids as an owner
@@ -41,11 +55,11 @@ export class TestOwner {
   async create(
     sessionId: string,
     profile: Partial<SessionProfile> = {},
-    messages: readonly MessageMeta[] = [],
+    messages: readonly Copyable[] = [],
   ): Promise<TestSession> {
     const session = this.unmade(sessionId);
     const requestId = `create-${sessionId}`;
-    await session.run({ kind: 'create', profile: aProfile({ requestId, ...profile }), messages });
+    await session.run({ kind: 'create', profile: aProfile({ requestId, ...profile }), messages: copied(messages) });
     return session;
   }
 

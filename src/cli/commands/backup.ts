@@ -3,6 +3,7 @@ import { exitCodes, type ExitCode } from '../../config/exit-codes.ts';
 import type { ResultOf } from '../../protocol/registry.ts';
 import { printResult, withConnection, type CommandContext } from '../command-context.ts';
 import { CliFailure } from '../failure.ts';
+import { addressByHand } from '../gateway-address.ts';
 import type { RemoteOptions } from '../options.ts';
 import { orRefusedLater } from '../refused-configuration.ts';
 import { bytesInWords } from '../size-words.ts';
@@ -16,7 +17,9 @@ const longestBackupMs = 24 * 60 * 60 * 1_000;
 export async function runBackup(context: CommandContext, file: string, options: RemoteOptions): Promise<ExitCode> {
   const path = resolve(file);
   const backup = await throughGateway(context, path).catch((error: unknown) => {
-    if (options.url !== undefined || !(error instanceof CliFailure) || error.reason !== 'no_gateway') throw error;
+    if (!(error instanceof CliFailure) || error.reason !== 'no_gateway') throw error;
+    // The store of this machine's home folder is not the one of a gateway that was named by its address.
+    if (addressByHand(options, context.io.environment) !== undefined) throw error;
     return withoutGateway(path, options);
   });
   printResult(context, backup, () =>

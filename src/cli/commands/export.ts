@@ -37,9 +37,15 @@ export async function runExport(context: CommandContext, options: ExportOptions)
   });
 }
 
-/** As it is for a file or a program; a terminal gets nothing that could steer it. */
+/**
+ * As it is for a file or a program; a terminal gets nothing that could steer it. A slow reader is waited for, and once
+ * there is none the rest isn't asked for.
+ */
 async function show({ io }: CommandContext, pieces: AsyncIterable<string>): Promise<void> {
-  for await (const piece of pieces) io.stdout.write(io.stdout.isTerminal ? printable(piece) : piece);
+  for await (const piece of pieces) {
+    io.stdout.write(io.stdout.isTerminal ? printable(piece) : piece);
+    if (!(await io.stdout.flushed())) return;
+  }
 }
 
 async function* piecesOf(

@@ -45,18 +45,22 @@ interface RestoreDocument {
 
 function asText({ restored_from, store_id, missing, admissions, kept_in }: RestoreDocument): string {
   const kept = kept_in === null ? [] : [`What was there before is in ${kept_in}. Delete it when you are sure.`];
-  if (admissions === null) return ['There is no store here. The next start makes an empty one.', ...kept].join('\n');
+  const lost =
+    missing === null
+      ? []
+      : [
+          `Missing: commits ${String(missing.after + 1)} to ${String(missing.until)}, and whatever came after them. The last ` +
+            `of these was acknowledged by ${missing.at}.`,
+        ];
+  if (admissions === null) {
+    return ['There is no store here. The next start makes an empty one.', ...lost, ...kept].join('\n');
+  }
   const { queued, started, unknown, terminal } = admissions;
   return [
     restored_from === null
       ? 'The store is accepted as it is. It was checked, and is whole in itself.'
       : `${restored_from} is in place. It was checked as a whole.`,
-    ...(missing === null
-      ? []
-      : [
-          `Missing: commits ${String(missing.after + 1)} to ${String(missing.until)}, and whatever came after them. The last ` +
-            `of these was acknowledged by ${missing.at}.`,
-        ]),
+    ...lost,
     `Prompts: ${String(terminal)} ended, ${String(queued)} queued, ${String(started)} running when it was written, ` +
       `${String(unknown)} of unknown fate.`,
     `It has the new id ${String(store_id)}, so that clients take fresh snapshots.`,

@@ -35,7 +35,11 @@ export async function runSearch(context: CommandContext, { query, session, limit
     } while (cursor !== null && hits.length < limit);
     printResult(context, { hits, next_cursor: cursor, behind }, () => hitsText(context, hits));
     if (cursor !== null) remark(context, `There are more: --limit ${limit * 2}`);
-    if (behind) remark(context, 'The index is still catching up: newer messages may be missing.');
+    if (behind)
+      remark(
+        context,
+        "The index is still catching up, or is not available (the gateway's log says which): messages may be missing.",
+      );
     return exitCodes.ok;
   });
 }

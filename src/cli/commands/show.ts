@@ -26,7 +26,11 @@ function showText(context: CommandContext, snapshot: WireSnapshot, prompts: read
     `transcript   ${snapshot.stored_session_id}`,
     `model        ${snapshot.model} (${snapshot.provider})`,
     `context      ${size.tokens} of ${size.window_tokens} tokens (${percent} %); compressed at ${size.trigger_tokens}`,
-    ...(hold === null ? [] : [`held         ${hold.reason}${hold.until === null ? '' : `, until ${hold.until}`}`]),
+    ...(hold === null
+      ? []
+      : [
+          `held         ${hold.reason}${hold.until === null ? '' : `, until ${hold.until}`}; holdfast release ${snapshot.session_id} ends it`,
+        ]),
     '',
     ...(snapshot.more_messages ? ['(older messages are not shown)', ''] : []),
     ...snapshot.messages.flatMap((message) => [messageHead(message), message.text, '']),

@@ -24,6 +24,7 @@ function statusText(context: CommandContext, status: Status): string {
     `prompts    ${admissions.started} running, ${admissions.queued} queued, ${admissions.unknown} unknown, ${admissions.terminal} ended`,
     ...runningLines(context, status),
     ...unknownLines(context, status),
+    ...heldLines(context, status),
   ].join('\n');
 }
 
@@ -63,5 +64,21 @@ function unknownLines({ io, nowMs }: CommandContext, { unknown }: Status): reado
     '',
     'Need a decision (holdfast resolve SESSION --discard, or --retry):',
     renderTable(['SESSION', 'INPUT ID', 'REACHED', 'LOST'], rows, io.stdout.columns),
+  ];
+}
+
+function heldLines({ io, nowMs }: CommandContext, { held }: Status): readonly string[] {
+  if (held.length === 0) return [];
+  const rows = held.map(({ session_id, hold, queued }) => [
+    session_id,
+    String(queued),
+    hold.reason,
+    ago(hold.at, nowMs()),
+    hold.until ?? 'it is released',
+  ]);
+  return [
+    '',
+    'Held (holdfast release SESSION):',
+    renderTable(['SESSION', 'QUEUED', 'REASON', 'SINCE', 'UNTIL'], rows, io.stdout.columns),
   ];
 }

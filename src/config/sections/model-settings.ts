@@ -35,6 +35,13 @@ export const askedOfModel = {
     .describe(
       'Whether it takes files that are no text, such as PDF. Prompts with such files are refused where it does not.',
     ),
+  alternating_roles: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether its server demands that user and assistant take turns: neighbours of one role then go out as one message. Default: that is found out by its first refusal.',
+    ),
 };
 
 export const modelEntry = z.strictObject({

@@ -46,8 +46,8 @@ export interface Ledger {
   readTranscript(transcriptId: string, afterId: number): Promise<readonly Message[]>;
 
   /**
-   * Every session with an admission that is not terminal or a compression that is open, oldest waiting admission
-   * first. Its cost depends on their number and not on the number of sessions.
+   * Every session with an admission that is not terminal, a compression that is open, or a hold that ends by itself,
+   * oldest waiting admission first. Its cost depends on their number and not on the number of sessions.
    */
   unfinished(): Promise<readonly string[]>;
 

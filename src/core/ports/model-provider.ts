@@ -63,7 +63,8 @@ export interface LearntLimit {
 /**
  * Sends one request to a model and streams its answer.
  *
- * The adapter makes no retries, runs no tools and stores nothing. What a provider does wrong is a `failed` event and
+ * The adapter makes no retries, runs no tools and stores nothing. Only a request that is refused for the order of its
+ * roles goes out once more, in the order that the server takes. What a provider does wrong is a `failed` event and
  * never an exception. When `signal` aborts, the stream ends soon with `failed`, reason `aborted`; the request's socket
  * is closed. A stream that stays silent for longer than the configured time ends with reason `stalled`.
  */

@@ -1,11 +1,11 @@
-import type { Admission, AdmissionStatus } from '../domain/admission/admission.ts';
+import type { Admission, AdmissionStatus, PromptPayload } from '../domain/admission/admission.ts';
 import type { Approval, ApprovalResolution } from '../domain/approval/approval.ts';
 import type { SearchTerms } from '../domain/search/terms.ts';
 import type { Breaker, CompressionTrigger } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { CompressionResult, SessionEvent } from '../domain/session/events.ts';
-import type { SessionProfile } from '../domain/session/state.ts';
+import type { Hold, SessionProfile } from '../domain/session/state.ts';
 import type { Message } from '../domain/transcript/message.ts';
 
 /**
@@ -30,7 +30,7 @@ export interface SessionQueries {
   systemPrompt(sessionId: string): Promise<string | null>;
 
   /**
-   * The session's admissions with the beginnings of their texts, in queue order; `open` ones only unless `all` is asked
+   * The session's admissions with what their prompts say, in queue order; `open` ones only unless `all` is asked
    * for.
    */
   listAdmissions(page: {
@@ -108,6 +108,9 @@ export interface SessionQueries {
   /** The sessions whose breaker is open at `now`, the one that opens longest first. */
   openBreakers(page: { readonly now: string; readonly limit: number }): Promise<readonly OpenBreaker[]>;
 
+  /** The sessions in which prompts wait under a hold, the one that was held first of all first. */
+  heldQueues(limit: number): Promise<readonly HeldQueue[]>;
+
   /** The admissions that wait for a decision of a person, oldest first. */
   unknownAdmissions(limit: number): Promise<readonly Admission[]>;
 
@@ -162,15 +165,15 @@ export interface SessionPage {
   readonly next: string | null;
 }
 
-export interface AdmissionWithText {
+export interface AdmissionWithContent {
   readonly admission: Admission;
-  /** Of what the prompt says, without images and files. Null when its content was deleted. */
-  readonly text: string | null;
+  /** Null when it was deleted. */
+  readonly content: PromptPayload | null;
 }
 
 export interface AdmissionPage {
-  /** Of each text the first `maxListedCharacters`. */
-  readonly admissions: readonly AdmissionWithText[];
+  /** Of a prompt that is nothing but text the first `maxListedCharacters`. */
+  readonly admissions: readonly AdmissionWithContent[];
   readonly next: number | null;
 }
 
@@ -180,15 +183,16 @@ export interface SnapshotPage {
   readonly messages: readonly Message[];
   /** Whether older messages exist in the transcript. */
   readonly moreMessages: boolean;
-  /** The first `maxListedCharacters` of the texts of the open admissions, in queue order, as far as a page of them goes. */
-  readonly pending: readonly PendingText[];
+  /** The open admissions in queue order, as far as a page of them goes. */
+  readonly pending: readonly PendingContent[];
   /** Every open request for approval, oldest first. */
   readonly approvals: readonly StoredApproval[];
 }
 
-export interface PendingText {
+export interface PendingContent {
   readonly admissionId: string;
-  readonly text: string;
+  /** As in an `AdmissionPage`. */
+  readonly content: PromptPayload | null;
 }
 
 export interface EventPage {
@@ -200,6 +204,12 @@ export interface EventPage {
 /** A session that doesn't compress by itself for a while. */
 export interface OpenBreaker extends Breaker {
   readonly sessionId: string;
+}
+
+export interface HeldQueue {
+  readonly sessionId: string;
+  readonly hold: Hold;
+  readonly queued: number;
 }
 
 export interface StoreCounts {
@@ -217,7 +227,7 @@ export type HistoryEntry = { readonly seq: number; readonly at: string } & (
       readonly message: Message;
     }
   /** A prompt that ended without reaching the transcript. */
-  | ({ readonly kind: 'prompt' } & AdmissionWithText)
+  | ({ readonly kind: 'prompt' } & AdmissionWithContent)
   | {
       readonly kind: 'compression';
       readonly compression: Omit<CompressionResult, 'summary' | 'head' | 'tail' | 'retired' | 'opensBreaker'>;

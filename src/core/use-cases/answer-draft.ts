@@ -14,10 +14,10 @@ export async function answerDraft(
 ): Promise<MessageDraft> {
   const calls = said.toolCalls.map((call) => `${call.name}${call.arguments}`);
   const counts = await tokens.count([said.text, ...calls, ...handedBackTexts(said)]);
-  const { provider, model } = target;
+  const { provider, model, baseUrl } = target;
   return {
     ...said,
-    answeredBy: { provider, model },
+    answeredBy: { provider, model, baseUrl },
     role: 'assistant',
     kind: 'answer',
     toolCallId: null,

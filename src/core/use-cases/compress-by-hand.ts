@@ -7,6 +7,7 @@
  * B3: one that was stopped, by anybody, stops asking at once; its end is in the log before that.
  */
 import type { ContextSize } from '../domain/compression/context-size.ts';
+import { wideShare } from '../domain/compression/plan.ts';
 import type { CompressionPlan } from '../domain/compression/plan.ts';
 import type { ContextWindow } from '../domain/compression/trigger.ts';
 import { occupant } from '../domain/session/state.ts';
@@ -17,6 +18,7 @@ import type { CompressionKey, CompressionRecord, Ledger } from '../ports/ledger.
 import type { ToolHost } from '../ports/tool-host.ts';
 import { finishCompression, plansFor } from './compressor.ts';
 import type { CompressInput, CompressorDependencies } from './compressor.ts';
+import { isCutShort, patiently } from './patient-reads.ts';
 import type { CommitListener } from './sessions.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 
@@ -62,6 +64,8 @@ export class CompressionDesk {
   readonly #running = new Map<string, RunningByHand>();
   /** By session: the look-ups and starts that are under way, one after the other (B1). */
   readonly #starting = new Map<string, Promise<unknown>>();
+  /** Of the look-ups for tools: each may take as long as a tool server takes to start. */
+  readonly #looking = new AbortController();
 
   constructor(deps: CompressionDeskDependencies) {
     this.#deps = deps;
@@ -106,6 +110,11 @@ export class CompressionDesk {
     }
   }
 
+  /** From now on no compression starts, so those that still look for their tools stop looking and are refused. */
+  stopLooking(): void {
+    this.#looking.abort();
+  }
+
   /** Ends every compression, durably, as a client would. */
   async interruptAll(by: string): Promise<void> {
     const interrupts = [...this.#running].map(([sessionId, { executionGeneration }]) =>
@@ -116,6 +125,7 @@ export class CompressionDesk {
 
   /** Aborts every request without asking anybody: for an owner that may write no more. */
   abortAll(): void {
+    this.stopLooking();
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
@@ -130,9 +140,8 @@ export class CompressionDesk {
     if (state === null || state.deletedAt !== null) {
       return answered({ kind: 'refused', refusal: { reason: 'not_found', what: 'session' } });
     }
-    const controller = new AbortController();
-    const prepared = await this.#prepare(state, keepLast, controller.signal);
-    const isFree = occupant(state) === undefined && state.lineage.open === null;
+    const prepared = await this.#prepare(state, keepLast, this.#looking.signal);
+    const isFree = occupant(state) === undefined && state.lineage.open === null && !this.#looking.signal.aborted;
     if (isFree && this.#plans(state, prepared).length === 0) return answered({ kind: 'nothing_to_compress' });
 
     const compressionId = ids.next();
@@ -147,6 +156,7 @@ export class CompressionDesk {
     if (sent.kind === 'unavailable') return answered({ kind: 'unavailable' });
 
     const { executionGeneration } = sent.reply;
+    const controller = new AbortController();
     const input = { ...prepared.input, executionGeneration, focus, keepLast, signal: controller.signal };
     const end = this.#run(input, compressionId, tokensBefore);
     this.#running.set(sessionId, { compressionId, executionGeneration, controller, end });
@@ -165,12 +175,14 @@ export class CompressionDesk {
   async #run(input: CompressInput, compressionId: string, tokensBefore: number): Promise<void> {
     try {
       // Nothing joins the transcript while it runs, so the state of this moment is the one that was started on.
-      const state = await this.#deps.sessions.state(input.sessionId);
+      const { clock, sessions } = this.#deps;
+      const state = await patiently(clock, input.signal, () => sessions.state(input.sessionId));
       if (state?.lineage.open?.compressionId === compressionId) {
         await finishCompression(this.#deps, input, { compressionId, state, tokensBefore });
       }
     } catch (error) {
-      this.#deps.onBug(error);
+      // One that is aborted has its end in the log, or a process that is about to stop.
+      if (!isCutShort(error, input.signal)) this.#deps.onBug(error);
     } finally {
       // The next one may have been started in the append that ended this one.
       if (this.#running.get(input.sessionId)?.compressionId === compressionId) this.#running.delete(input.sessionId);
@@ -181,13 +193,16 @@ export class CompressionDesk {
     const context = makeTurnContext(this.#deps, state, await readTools(this.#deps, state, signal));
     const { target, window } = context;
     const size = context.size(state, 0);
+    const extras = context.extras(0);
+    const extraTokens = extras.systemTokens + extras.toolTokens;
+    const transcriptTokens = size.localTokens - extraTokens;
     const input = {
       sessionId: state.sessionId,
       admissionId: null,
       trigger: 'manual',
-      // What is far below the trigger is compressed too: the budgets are shares of what there is.
-      triggerTokens: Math.min(window.triggerTokens, size.localTokens),
-      extras: context.extras(0),
+      // What is far below the trigger is compressed too: the budgets are shares of what the transcript has.
+      triggerTokens: Math.min(window.triggerTokens, Math.floor(transcriptTokens + extraTokens / wideShare)),
+      extras,
       promptPending: true,
       target,
       keepLast,

@@ -4,7 +4,8 @@
  *
  * K1: nothing of the transcript changes before the rotation is committed (P9).
  * K2: each attempt has one `compression.started` and exactly one end, and each rung asks for one summary.
- * K3: a summary request never moves the turn's boundary: it does nothing that must not be done twice.
+ * K3: what has nothing to summarise starts nothing, so that it opens no breaker for what comes behind it.
+ * K4: a summary request never moves the turn's boundary: it does nothing that must not be done twice.
  */
 import { isAcceptable } from '../domain/compression/acceptance.ts';
 import { contextSize } from '../domain/compression/context-size.ts';
@@ -16,8 +17,10 @@ import type { CompressionPolicy } from '../domain/compression/trigger.ts';
 import type { CompressionTrigger } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { passes } from '../domain/model/outage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
 import type { Usage } from '../domain/model/usage.ts';
+import { addressOf } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import { framedSummary } from '../domain/transcript/assemble.ts';
 import { textDraft } from '../domain/transcript/message.ts';
@@ -26,7 +29,8 @@ import { messageOverheadTokens } from '../domain/transcript/tokens.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
-import { requestSummary, stoppedFailure } from './request-summary.ts';
+import { patiently } from './patient-reads.ts';
+import { isTooLarge, requestSummary, stoppedFailure } from './request-summary.ts';
 import type { SummaryDependencies } from './request-summary.ts';
 import type { Sessions } from './sessions.ts';
 import type { Transcripts } from './transcripts.ts';
@@ -52,8 +56,11 @@ export interface CompressInput {
 
 export type CompressOutcome =
   | { readonly kind: 'compressed' }
-  /** The transcript is what it was; the turn goes on if its request fits. */
-  | { readonly kind: 'failed'; readonly failure: Failure }
+  /**
+   * The transcript is what it was; the turn goes on if its request fits. `noSummary`: it might have, had a model given a
+   * summary that can be used.
+   */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly noSummary: boolean }
   /** It was stopped or its turn is over, or the process is about to stop. */
   | { readonly kind: 'abandoned' };
 
@@ -80,16 +87,21 @@ export interface CompressorDependencies extends SummaryDependencies {
   readonly policy: CompressionPolicy;
   /** The model that summarises, when it isn't the session's. */
   readonly summaryTarget: ModelTarget | null;
+  /** The models that are asked when one can't answer, in this order. */
+  readonly fallbacksOf: (target: ModelTarget) => readonly ModelTarget[];
   readonly onProgress: (progress: CompressionProgress) => void;
 }
 
 export function makeCompressor(deps: CompressorDependencies): Compress {
   return async (input) => {
-    const { sessionId, executionGeneration, trigger, extras } = input;
-    const state = await deps.sessions.state(sessionId);
+    const { sessionId, executionGeneration, trigger, extras, target, signal } = input;
+    const state = await patiently(deps.clock, signal, () => deps.sessions.state(sessionId));
     if (state === null) return { kind: 'abandoned' };
+    if (plansFor(deps.policy, state, input).length === 0) {
+      return { kind: 'failed', failure: nothingToGain, noSummary: false };
+    }
     const compressionId = deps.ids.next();
-    const tokensBefore = contextSize(state, extras).localTokens;
+    const tokensBefore = contextSize(state, target, extras).localTokens;
     const started = await deps.sessions.send(sessionId, {
       kind: 'start_compression',
       compressionId,
@@ -142,9 +154,11 @@ export async function finishCompression(
     compressionId,
     failure,
     usage: attempt.usage,
-    opensBreaker: !stopped && input.trigger !== 'manual',
+    // What waits for a person is refused at once and costs nothing; when the person has come, nothing is to be waited for.
+    opensBreaker: !stopped && input.trigger !== 'manual' && passes(failure) !== false,
   });
-  return stopped ? { kind: 'abandoned' } : { kind: 'failed', failure };
+  if (stopped) return { kind: 'abandoned' };
+  return { kind: 'failed', failure, noSummary: attempt.kind === 'failed' && attempt.noSummary };
 }
 
 /** The plans for a compression, most keeping first. */
@@ -173,7 +187,12 @@ type Attempt =
       readonly usage: Usage | null;
       readonly model: string;
     }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly usage: Usage | null };
+  | {
+      readonly kind: 'failed';
+      readonly failure: Failure;
+      readonly usage: Usage | null;
+      readonly noSummary: boolean;
+    };
 
 /** Goes down the rungs until a summary is good enough. */
 async function summarise(
@@ -183,7 +202,7 @@ async function summarise(
 ): Promise<Attempt> {
   const { sessionId, admissionId, executionGeneration, extras, signal } = input;
   const content = await contentOf(deps, state, signal);
-  if (content === null) return { kind: 'failed', failure: stoppedFailure, usage: null };
+  if (content === null) return { kind: 'failed', failure: stoppedFailure, usage: null, noSummary: false };
   let usage: Usage | null = null;
   let failure = nothingToGain;
   let requests = 0;
@@ -193,6 +212,7 @@ async function summarise(
       sessionId,
       signal,
       targets: targetsOf(deps.summaryTarget, input),
+      fallbacks: deps.fallbacksOf(addressOf(state.profile)),
       middle: plan.middle.flatMap(({ id }) => content.get(id) ?? []),
       triggerTokens: input.triggerTokens,
       focus: input.focus ?? null,
@@ -203,7 +223,9 @@ async function summarise(
       },
     });
     usage = sumUsage(usage, answer.usage);
-    if (answer.kind === 'failed') return { kind: 'failed', failure: answer.failure, usage };
+    if (answer.kind === 'failed') {
+      return { kind: 'failed', failure: answer.failure, usage, noSummary: !isTooLarge(answer.failure) };
+    }
     const tokens = ((await deps.tokens.count([framedSummary(answer.text)]))[0] ?? 0) + messageOverheadTokens;
     const afterTokens = rebuiltTokens(plan, tokens, extras);
     if (isAcceptable({ beforeTokens, afterTokens, boundTokens: plan.boundTokens })) {
@@ -211,7 +233,7 @@ async function summarise(
     }
     failure = tooLittleGained(beforeTokens, afterTokens);
   }
-  return { kind: 'failed', failure, usage };
+  return { kind: 'failed', failure, usage, noSummary: false };
 }
 
 /** Null: it was stopped, and what came after it may have changed the transcript. */
@@ -221,7 +243,8 @@ async function contentOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Message> | null> {
   try {
-    return new Map((await deps.transcripts.read(state)).map((message) => [message.id, message]));
+    const messages = await patiently(deps.clock, signal, () => deps.transcripts.read(state));
+    return new Map(messages.map((message) => [message.id, message]));
   } catch (error) {
     if (signal.aborted) return null;
     throw error;

@@ -16,9 +16,10 @@ export function makeReportContext(deps: {
 }): ReportContext {
   return (state) => {
     const { systemPromptTokens } = state.profile;
-    const limits = deps.catalog.limits(addressOf(state.profile));
+    const own = addressOf(state.profile);
+    const limits = deps.catalog.limits(own);
     return {
-      ...contextSize(state, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
+      ...contextSize(state, own, { systemTokens: systemPromptTokens, toolTokens: 0, promptTokens: 0 }),
       ...windowOfModel(deps.policy, limits, deps.maxOutputTokens),
       windowSource: limits.source,
       compressionEnabled: deps.policy.enabled,

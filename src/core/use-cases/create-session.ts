@@ -27,29 +27,39 @@ export type SessionCreated = { readonly sessionId: string; readonly created: boo
 /** Makes a session, or finds the one that the same request made. Other parameters give `request_conflict`. */
 export type CreateSession = (input: CreateSessionInput) => Promise<Sent<SessionCreated>>;
 
-export function makeCreateSession(deps: {
-  readonly sessions: Sessions;
+/**
+ * The answer to a request that has made a session before; null for a new one. It stays the same for ever, so what is
+ * asked of a new session, such as what the configuration allows now, is asked only after this.
+ */
+export type FindCreated = (input: CreateSessionInput) => Promise<Sent<SessionCreated> | null>;
+
+interface CreationRecords {
   readonly ledger: Ledger;
   readonly digest: Digest;
-  readonly ids: IdSource;
-  readonly clock: Clock;
-  readonly tokens: TokenCounter;
-  readonly defaultTarget: ModelTarget;
-  /** The toolsets of a new session, and what they stand for at this moment. */
-  readonly toolsFor: (input: CreateSessionInput) => Pick<SessionProfile, 'toolsets' | 'tools'>;
-}): CreateSession {
-  const { sessions, ledger, digest, ids, clock, tokens, defaultTarget, toolsFor } = deps;
+}
+
+export function makeCreateSession(
+  deps: CreationRecords & {
+    readonly sessions: Sessions;
+    readonly ids: IdSource;
+    readonly clock: Clock;
+    readonly tokens: TokenCounter;
+    readonly defaultTarget: ModelTarget;
+    /** The toolsets of a new session, and what they stand for at this moment. */
+    readonly toolsFor: (input: CreateSessionInput) => Pick<SessionProfile, 'toolsets' | 'tools'>;
+  },
+): CreateSession {
+  const { sessions, ids, clock, tokens, defaultTarget, toolsFor } = deps;
+  const findCreated = makeFindCreated(deps);
   return async (input) => {
+    const earlier = await findCreated(input);
+    if (earlier !== null) return earlier;
     const sessionId = ids.next();
     const requestId = input.requestId ?? sessionId;
-    const { principalId } = input;
-    const requestDigest = digest.of(JSON.stringify({ ...input, principalId: null }));
-    const earlier = input.requestId === null ? null : await ledger.findCreated({ principalId, requestId });
-    if (earlier !== null) return repeatedCreation(earlier, requestDigest);
     const profile: SessionProfile = {
-      principalId,
+      principalId: input.principalId,
       requestId,
-      requestDigest,
+      requestDigest: digestOf(deps, input),
       source: input.source,
       title: input.title,
       provider: input.provider ?? defaultTarget.provider,
@@ -65,9 +75,21 @@ export function makeCreateSession(deps: {
     const sent = await sessions.send(sessionId, { kind: 'create', profile });
     if (sent.kind === 'done') return { kind: 'done', reply: { sessionId, created: true } };
     // Somebody else made it between the look and the append: the unique index has the last word.
-    const winner = sent.kind === 'refused' ? await ledger.findCreated({ principalId, requestId }) : null;
-    return winner === null ? sent : repeatedCreation(winner, requestDigest);
+    return (sent.kind === 'refused' ? await findCreated(input) : null) ?? sent;
   };
+}
+
+export function makeFindCreated(deps: CreationRecords): FindCreated {
+  return async (input) => {
+    const { principalId, requestId } = input;
+    const earlier = requestId === null ? null : await deps.ledger.findCreated({ principalId, requestId });
+    return earlier === null ? null : repeatedCreation(earlier, digestOf(deps, input));
+  };
+}
+
+/** Of the parameters as they were given. */
+function digestOf({ digest }: CreationRecords, input: CreateSessionInput): string {
+  return digest.of(JSON.stringify({ ...input, principalId: null }));
 }
 
 /** The answer to a request that has made a session before. */

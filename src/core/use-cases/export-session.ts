@@ -137,7 +137,7 @@ function markdownEntry(entry: HistoryEntry): string {
       return messageSection(entry.message, entry.active ? '' : ', no longer in the transcript');
     case 'prompt': {
       const outcome = entry.admission.outcome ?? entry.admission.status;
-      return section(`user (${outcome}, never sent)`, entry.at, entry.text ?? '');
+      return section(`user (${outcome}, never sent)`, entry.at, entry.content?.text ?? '');
     }
     case 'compression': {
       const { tokensBefore, tokensAfter } = entry.compression;
@@ -208,7 +208,8 @@ function entryFields(entry: HistoryEntry): object {
       };
     case 'prompt': {
       const { admissionId, inputId, outcome } = entry.admission;
-      return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, text: entry.text };
+      const text = entry.content?.text ?? null;
+      return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, text };
     }
     case 'compression': {
       const { compressionId, trigger, parentTranscript, childTranscript, tokensBefore, tokensAfter } =

@@ -1,6 +1,7 @@
+import type { CopiedMessage } from '../domain/session/commands.ts';
 import type { SessionEvent } from '../domain/session/events.ts';
 import type { ForkOrigin, SessionState } from '../domain/session/state.ts';
-import type { MessageMeta } from '../domain/transcript/message.ts';
+import type { AnsweredBy, MessageMeta } from '../domain/transcript/message.ts';
 import { forkedTranscript, transcriptAfter } from '../domain/transcript/replay.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Digest } from '../ports/digest.ts';
@@ -66,23 +67,27 @@ export function makeForkSession(deps: {
   };
 
   /** The messages that the fork takes over, or null when the session never had the one that was named. */
-  async function keptMessages(sessionId: string, messageId: number): Promise<readonly MessageMeta[] | null> {
+  async function keptMessages(sessionId: string, messageId: number): Promise<readonly CopiedMessage[] | null> {
+    const answerers = new Map<number, AnsweredBy | null>();
+    const kept = (messages: readonly MessageMeta[]): readonly CopiedMessage[] =>
+      messages.map((message) => ({ ...message, answeredBy: answerers.get(message.originId) ?? null }));
     let transcript: readonly MessageMeta[] = [];
     let following: MessageMeta[] | null = null;
     for (let afterSeq = 0; ;) {
       const events = await queries.transcriptEvents({ sessionId, afterSeq, limit: pageSize });
       for (const event of events) {
+        if (event.type === 'message.appended') answerers.set(event.message.originId, event.answeredBy);
         if (following === null) {
           transcript = transcriptAfter(transcript, event);
           if (transcript.some(({ id }) => id === messageId)) following = [];
         } else if (event.type === 'message.appended' && following.length < maxFollowing) following.push(event.message);
-        else return withoutHidden(forkedTranscript(transcript, following, messageId), event);
+        else return kept(withoutHidden(forkedTranscript(transcript, following, messageId), event));
       }
       const last = events.at(-1);
       if (last === undefined || events.length < pageSize) break;
       afterSeq = last.seq;
     }
-    return following === null ? null : forkedTranscript(transcript, following, messageId);
+    return following === null ? null : kept(forkedTranscript(transcript, following, messageId));
   }
 }
 

@@ -1,9 +1,12 @@
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { ToolServerHealth } from '../ports/tool-host.ts';
 import type { Admission } from '../domain/admission/admission.ts';
-import type { OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
+import type { HeldQueue, OpenBreaker, StoreCounts } from '../ports/session-queries.ts';
 
 export type GatewayPhase = 'starting' | 'ready' | 'draining';
+
+/** `retrying`: it is full or busy, and the work of turns waits until it takes something again. */
+export type StorageHealth = 'ok' | 'retrying' | 'failed';
 
 export interface RunningTurn {
   readonly sessionId: string;
@@ -28,11 +31,13 @@ export interface GatewayStatus {
   /** Sessions whose queue could run but waits for a free place. */
   readonly waitingSessions: number;
   readonly maxConcurrentTurns: number;
-  readonly storage: 'ok' | 'retrying' | 'failed';
+  readonly storage: StorageHealth;
   readonly tools: readonly ToolServerHealth[];
   readonly counts: StoreCounts;
   /** Sessions that don't compress by themselves for a while. */
   readonly breakers: readonly OpenBreaker[];
+  /** Sessions whose prompts wait until their hold ends. */
+  readonly held: readonly HeldQueue[];
   /** The oldest admissions that wait for somebody's decision. */
   readonly unknown: readonly Admission[];
 }

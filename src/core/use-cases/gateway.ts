@@ -5,6 +5,7 @@
  * G1: recovery is finished before the gateway is ready, and nothing runs before that.
  * G2: from `drain` on nothing is claimed and no new prompt is taken; queued admissions stay as they are.
  * G3: after a fatal cause nothing more is decided; running requests are aborted and nothing is settled.
+ * G4: a stop that comes before recovery is finished breaks it off: the next owner does the rest, and nobody is served.
  */
 import type { Logger } from '../ports/logger.ts';
 import { StorageError } from '../ports/ledger.ts';
@@ -20,19 +21,20 @@ import { makeCompressor } from './compressor.ts';
 import type { CompressionProgress, CompressorDependencies } from './compressor.ts';
 import { makeReportContext } from './context-report.ts';
 import type { ReportContext } from './context-report.ts';
-import type { GatewayPhase, ReadGatewayStatus } from './gateway-status.ts';
+import type { FatalCause } from './fatal-cause.ts';
+import type { GatewayPhase, ReadGatewayStatus, StorageHealth } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
-import { makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
+import { makeAcceptedInputs, makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeWindowLog } from './log-windows.ts';
 import { makeNumbering } from './numbering.ts';
-import { patientReads } from './patient-reads.ts';
+import { isCutShort, patiently } from './patient-reads.ts';
 import { makeReadSnapshot } from './read-snapshot.ts';
 import { recover } from './recovery.ts';
 import type { RecoveryReport } from './recovery.ts';
 import type { ReadSnapshot } from './resume-session.ts';
 import { Scheduler } from './scheduler.ts';
-import type { FatalCause } from './fatal-cause.ts';
+import { StorageWatch } from './storage-watch.ts';
 import { TitleDesk } from './title-desk.ts';
 import type { TitleDependencies } from './title-desk.ts';
 import { SessionRegistry } from './session-registry.ts';
@@ -84,9 +86,15 @@ export interface Gateway {
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
   readonly status: ReadGatewayStatus;
   readonly phase: () => GatewayPhase;
-  /** Recovers and starts the queues. Null: the storage failed and `onFatal` was called. */
+  /** Whether clients may be served: since recovery is finished, also while the gateway drains. */
+  readonly isServing: () => boolean;
+  readonly storage: () => StorageHealth;
+  /** Recovers and starts the queues. Null: it was told to stop, or the storage failed and `onFatal` was called. */
   start(): Promise<RecoveryReport | null>;
-  /** Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. */
+  /**
+   * Stops in order: running turns may finish for `drainMs`, then they are interrupted and settled. A start that is under
+   * way is broken off, and has ended when this resolves.
+   */
   drain(drainMs: number, hurry: AbortSignal): Promise<void>;
 }
 
@@ -98,7 +106,11 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   let phase: GatewayPhase = 'starting';
-  let storage: 'ok' | 'retrying' | 'failed' = 'ok';
+  let isServing = false;
+  const storage = new StorageWatch(logger);
+  let starting: Promise<unknown> = Promise.resolve();
+  /** Aborts when nobody waits for recovery any more. */
+  const brokenOff = new AbortController();
   /** The newest sequence number that was looked at while recovery runs, by session. */
   const lookedAt = new Map<string, number>();
 
@@ -108,19 +120,16 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     ...deps,
     numbering: makeNumbering(ownership),
     circumstances: () => ({ epoch: ownership.epoch, draining: phase === 'draining', limits }),
-    onStorage: (health) => {
-      storage = health;
-      logger.warn(health === 'ok' ? 'the storage works again' : 'the storage is full or busy: trying again');
-    },
+    onStorage: storage.heard,
     onFatal,
   });
-  const reads = patientReads(deps.ledger, clock);
-  const transcripts = makeTranscripts({ ledger: reads, maxCharacters: deps.maxCachedCharacters });
+  const transcripts = makeTranscripts({ ledger: deps.ledger, maxCharacters: deps.maxCachedCharacters });
   sessions.onCommit(transcripts.observe);
   const catalog = makeLearningCatalog(deps);
   sessions.onCommit(catalog.observe);
   const reportContext = makeReportContext({ ...deps, catalog });
-  const learnWindow = makeLearnWindow({ sessions, catalog });
+  const accepted = makeAcceptedInputs({ now: () => clock.now() });
+  const learnWindow = makeLearnWindow({ sessions, catalog, accepted });
   const compressor = { ...deps, sessions, transcripts, catalog, learnWindow, onProgress: publishProgress };
   const compress = makeCompressor(compressor);
   const byHand = new CompressionDesk({ ...compressor, onBug });
@@ -129,12 +138,12 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   const runner = new TurnRunner({
     ...deps,
     approvals,
-    ledger: reads,
     sessions,
     transcripts,
     catalog,
     compress,
     learnWindow,
+    accepted,
     epoch: () => ownership.epoch,
   });
   const scheduler = new Scheduler({
@@ -159,7 +168,13 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     readSnapshot: makeReadSnapshot({ ...deps, sessions, reportContext, partialOf: (id) => runner.partialOf(id) }),
     status,
     phase: () => phase,
-    start,
+    isServing: () => isServing,
+    storage: () => storage.now,
+    start: () => {
+      const started = recoverAndRun();
+      starting = started;
+      return started;
+    },
     drain,
   };
 
@@ -173,29 +188,32 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     holds.consider(sessionId, state);
   }
 
-  async function start(): Promise<RecoveryReport | null> {
+  async function recoverAndRun(): Promise<RecoveryReport | null> {
     const report = await recoverAll();
     lookedAt.clear();
-    if (report === null) return null;
-    if (phase === 'starting') {
-      phase = 'ready';
-      scheduler.start();
-    }
+    if (report === null || phase !== 'starting') return null;
+    phase = 'ready';
+    isServing = true;
+    scheduler.start();
     return report;
   }
 
   async function recoverAll(): Promise<RecoveryReport | null> {
+    const { signal } = brokenOff;
+    const unfinished = (): Promise<readonly string[]> => patiently(clock, signal, () => deps.ledger.unfinished());
     try {
-      const report = await recover({ ...deps, sessions });
+      const report = await recover({ ...deps, unfinished, sessions });
       if (report === null) return null;
       // Recovery commits nothing for a session that only waits, so every unfinished one is looked at once.
-      for (const sessionId of await deps.ledger.unfinished()) {
-        const state = await sessions.state(sessionId);
+      for (const sessionId of await unfinished()) {
+        const state = await patiently(clock, signal, () => sessions.state(sessionId));
+        if (signal.aborted) return null;
         if (state !== null) consider(sessionId, state);
       }
-      catalog.load(await deps.ledger.learntWindows());
+      catalog.load(await patiently(clock, signal, () => deps.ledger.learntWindows()));
       return report;
     } catch (error) {
+      if (isCutShort(error, signal)) return null;
       if (!(error instanceof StorageError)) throw error;
       onFatal({ kind: 'storage', error });
       return null;
@@ -203,8 +221,11 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   }
 
   async function drain(drainMs: number, hurry: AbortSignal): Promise<void> {
+    const isStarting = phase === 'starting';
     phase = 'draining';
     scheduler.stop();
+    if (isStarting) return breakOff();
+    byHand.stopLooking();
     const titled = titles.stop();
     const waited = new AbortController();
     const abort = (): void => {
@@ -221,6 +242,12 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
     }
     // An abort ends a request soon; a title that is just being stored may finish. Neither holds up a stop.
     if (titles.isRunning) await Promise.race([titled, clock.sleep(interruptEveryMs)]);
+  }
+
+  async function breakOff(): Promise<void> {
+    brokenOff.abort();
+    sessions.halt();
+    await starting;
   }
 
   function isRunning(): boolean {
@@ -241,8 +268,9 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   }
 
   function onFatal(cause: FatalCause): void {
-    if (storage === 'failed') return;
-    storage = 'failed';
+    if (storage.now === 'failed') return;
+    storage.fail();
+    brokenOff.abort();
     scheduler.stop();
     sessions.halt();
     runner.abortAll();
@@ -263,10 +291,11 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
       running: runner.running(),
       waitingSessions: scheduler.waitingSessions,
       maxConcurrentTurns: deps.maxConcurrentTurns,
-      storage,
+      storage: storage.now,
       tools: deps.tools.health(),
       counts: await deps.queries.counts(),
       breakers: await deps.queries.openBreakers({ now: clock.now(), limit: 20 }),
+      held: await deps.queries.heldQueues(20),
       unknown: await deps.queries.unknownAdmissions(20),
     };
   }

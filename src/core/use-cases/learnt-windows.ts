@@ -50,12 +50,29 @@ export function makeLearningCatalog(deps: {
   }
 }
 
-/** Keeps what a provider has stated of a model's window, when that is news. */
-export type LearnWindow = (sessionId: string, model: ModelAddress, stated: LearntLimit | null) => Promise<void>;
+/**
+ * Keeps what a provider has stated of a model's window, when that is news and can be true. `sentTokens` is the local count
+ * of the refused request, with the answer that it asked for. A number in an error may be a quotation: one that the
+ * request was far below, or that the model has lately been seen to read more than, is no window.
+ */
+export type LearnWindow = (
+  sessionId: string,
+  model: ModelAddress,
+  stated: LearntLimit | null,
+  sentTokens: number,
+) => Promise<void>;
 
-export function makeLearnWindow(deps: { readonly sessions: Sessions; readonly catalog: ModelCatalog }): LearnWindow {
-  return async (sessionId, { provider, model, baseUrl }, stated) => {
-    if (stated === null) return;
+/** A request that is refused for its size is at least this share of the window: our count is rarely half of a provider's. */
+const refusedShare = 0.5;
+
+export function makeLearnWindow(deps: {
+  readonly sessions: Sessions;
+  readonly catalog: ModelCatalog;
+  readonly accepted: AcceptedInputs;
+}): LearnWindow {
+  return async (sessionId, { provider, model, baseUrl }, stated, sentTokens) => {
+    if (stated === null || sentTokens < refusedShare * stated.contextTokens) return;
+    if (deps.accepted.largest({ provider, model, baseUrl }) > stated.contextTokens) return;
     const { contextTokens, source } = deps.catalog.limits({ provider, model, baseUrl });
     if (source !== 'default' && stated.contextTokens >= contextTokens) return;
     await deps.sessions.send(sessionId, {
@@ -63,6 +80,35 @@ export function makeLearnWindow(deps: { readonly sessions: Sessions; readonly ca
       model: { provider, model, baseUrl },
       windowTokens: stated.contextTokens,
     });
+  };
+}
+
+/** The largest inputs that models have been seen to read, while this process lives. */
+export interface AcceptedInputs {
+  saw(model: ModelAddress, inputTokens: number): void;
+  /** 0: nothing was seen lately. */
+  largest(model: ModelAddress): number;
+}
+
+/** How long an accepted input contradicts a smaller window, in seconds: the server may be started anew with less. */
+const acceptedSeconds = 24 * 3600;
+/** Clients may name models; of more of them than this the one that was met first is forgotten. */
+const maxAccepted = 1000;
+
+export function makeAcceptedInputs({ now }: Pick<Clock, 'now'>): AcceptedInputs {
+  const inputs = new Map<string, { readonly tokens: number; readonly until: string }>();
+  const largest = (model: ModelAddress): number => {
+    const known = inputs.get(keyOf(model));
+    return known !== undefined && isBefore(now(), known.until) ? known.tokens : 0;
+  };
+  return {
+    largest,
+    saw(model, inputTokens) {
+      if (inputTokens <= largest(model)) return;
+      const [first] = inputs.keys();
+      if (first !== undefined && inputs.size >= maxAccepted) inputs.delete(first);
+      inputs.set(keyOf(model), { tokens: inputTokens, until: addSeconds(now(), acceptedSeconds) });
+    },
   };
 }
 

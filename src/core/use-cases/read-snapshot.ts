@@ -93,10 +93,10 @@ class Commits {
   }
 }
 
-/** The open admissions of the state, in queue order, with what was read of their texts. */
+/** The open admissions of the state, in queue order, with what was read of their contents. */
 function pendingOf(state: SessionState, page: SnapshotPage): readonly PendingPrompt[] {
-  const texts = new Map(page.pending.map(({ admissionId, text }) => [admissionId, text]));
-  return state.open.map((admission) => ({ admission, text: texts.get(admission.admissionId) ?? null }));
+  const contents = new Map(page.pending.map(({ admissionId, content }) => [admissionId, content]));
+  return state.open.map((admission) => ({ admission, content: contents.get(admission.admissionId) }));
 }
 
 /** Only what the turn that runs in this state says belongs to it. */

@@ -14,18 +14,18 @@ export interface RecoveryReport {
  * Puts right what the last owner left behind, before any client is served. It may die and be repeated at any point:
  * each session is recovered in one append, and a recovered session has nothing left to recover.
  *
- * Returns null when the storage failed; the process is then about to stop.
+ * Returns null when the sessions have been halted, because the storage failed or the process is told to stop.
  */
 export async function recover(deps: {
-  readonly ledger: Ledger;
+  readonly unfinished: Ledger['unfinished'];
   readonly sessions: Sessions;
   readonly failpoints: Failpoints;
   readonly logger: Logger;
   readonly onUnknown: 'hold' | 'discard';
 }): Promise<RecoveryReport | null> {
-  const { ledger, sessions, failpoints, logger, onUnknown } = deps;
+  const { sessions, failpoints, logger, onUnknown } = deps;
   await failpoints.hit('recovery.before');
-  const unfinished = await ledger.unfinished();
+  const unfinished = await deps.unfinished();
   const total = { sessions: unfinished.length, requeued: 0, lost: 0, ended: 0 };
   for (const sessionId of unfinished) {
     const sent = await sessions.send(sessionId, { kind: 'recover', onUnknown });

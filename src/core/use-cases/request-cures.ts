@@ -1,3 +1,4 @@
+import { withoutSummary } from '../domain/compression/no-summary.ts';
 import { triggerAfterOverflow } from '../domain/compression/trigger.ts';
 import type { ContextSize } from '../domain/compression/context-size.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
@@ -70,19 +71,25 @@ export class RequestCures {
     return this.leftOut.size > 0;
   }
 
-  async #smaller({ state, context, size, failure }: Refused): Promise<Cure> {
+  async #smaller(refused: Refused): Promise<Cure> {
+    const { state, context, size, failure } = refused;
     const hopeless = (cause: Failure): Failure =>
       failure.reason === 'context_overflow' ? context.exhausted(size.tokens, cause) : failure;
-    if (this.#compressed || !mayCompress(this.#deps, state)) return hopeless(failure);
+    if (this.#compressed || !this.#deps.policy.enabled) return hopeless(failure);
+    // A breaker that opened because compressions came too often lets one pass that can't wait.
+    if (openBreaker(state.lineage, this.#deps.clock.now()) === 'failed') return this.#unsummarised(refused, null);
     const outcome = await this.#compress(triggerAfterOverflow(context.window.triggerTokens, size.localTokens));
     if (outcome.kind === 'abandoned') return 'stopped';
-    if (outcome.kind === 'failed') return hopeless(outcome.failure);
+    if (outcome.kind === 'failed') {
+      return outcome.noSummary ? this.#unsummarised(refused, outcome.failure) : hopeless(outcome.failure);
+    }
     this.#compressed = true;
     return 'again';
   }
-}
 
-/** A breaker that opened because compressions came too often lets one pass that can't wait. */
-function mayCompress(deps: TurnDependencies, state: SessionState): boolean {
-  return deps.policy.enabled && openBreaker(state.lineage, deps.clock.now()) !== 'failed';
+  async #unsummarised({ state, context, size, failure }: Refused, cause: Failure | null): Promise<Failure> {
+    const problem = failure.reason === 'context_overflow' ? context.doesNotFit(size.tokens) : failure.message;
+    const { lineage } = (await this.#deps.sessions.state(state.sessionId)) ?? state;
+    return withoutSummary(problem, cause, lineage, this.#deps.clock.now());
+  }
 }

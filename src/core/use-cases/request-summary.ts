@@ -1,18 +1,25 @@
 /*
  * Asks a model for one summary. Its border: what a request says and whether an answer counts is the domain's.
  *
- * A1: a request that doesn't fit is made smaller, at most twice; the same request is never sent twice to one model.
- * A2: when the first model fails, one other is asked, and nobody after that.
+ * A1: a request that doesn't fit is made smaller, at most twice; the same request is sent to one model once more at
+ *     most, after a failure that passes by itself.
+ * A2: when the first model fails, one other is asked, and then the fallbacks as they would be for a turn.
  * A3: no request takes longer than the deadline, and none outlives the compression's abort.
  */
 import { whyNoSummary } from '../domain/compression/acceptance.ts';
 import { summaryForms, summaryPrompt } from '../domain/compression/summary-request.ts';
 import type { SummaryForm } from '../domain/compression/summary-request.ts';
-import type { Failure } from '../domain/model/failure.ts';
+import { fallsBack } from '../domain/model/fallback.ts';
+import type { Failure, FailureKind } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
+import { withoutThinking } from '../domain/model/thinking.ts';
+import { passes } from '../domain/model/outage.ts';
+import { decideRetry } from '../domain/model/retry.ts';
+import type { RetryPolicy } from '../domain/model/retry.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import { sumUsage } from '../domain/model/usage.ts';
 import type { Message } from '../domain/transcript/message.ts';
+import { roughTokens } from '../domain/transcript/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { ModelCatalog } from '../ports/model-catalog.ts';
@@ -27,6 +34,9 @@ export interface SummaryDependencies {
   readonly clock: Clock;
   readonly failpoints: Failpoints;
   readonly learnWindow: LearnWindow;
+  /** How a request that failed in passing is tried again, and a random number from 0 to 1. */
+  readonly retry: RetryPolicy;
+  readonly jitter: () => number;
   /** The longest that one summary request may take, in milliseconds. */
   readonly summaryDeadlineMs: number;
   /** Takes the secrets that the gateway holds out of a text. */
@@ -37,6 +47,8 @@ export interface SummaryAsk {
   readonly sessionId: string;
   /** Whom to ask, in this order: the second only when the first fails. */
   readonly targets: readonly ModelTarget[];
+  /** Whom to ask when none of those can answer. */
+  readonly fallbacks: readonly ModelTarget[];
   readonly middle: readonly Message[];
   readonly triggerTokens: number;
   readonly focus: string | null;
@@ -55,20 +67,69 @@ export const stoppedFailure = failureOf('aborted', 'The compression was stopped 
 
 export async function requestSummary(deps: SummaryDependencies, ask: SummaryAsk): Promise<Summary> {
   let usage: Usage | null = null;
+  const refusals: Refusal[] = [];
+  for (const [index, target] of distinct([...ask.targets, ...ask.fallbacks]).entries()) {
+    const last = refusals.at(-1)?.failure;
+    if (index >= distinct(ask.targets).length && last !== undefined && !fallsBack(last)) break;
+    const answer = await askModel(deps, ask, target);
+    usage = sumUsage(usage, answer.usage);
+    if (answer.kind === 'summary' || ask.signal.aborted) return { ...answer, usage };
+    refusals.push({ target, failure: answer.failure });
+  }
+  return { kind: 'failed', failure: ofAll(refusals), usage };
+}
+
+interface Refusal {
+  readonly target: ModelTarget;
+  readonly failure: Failure;
+}
+
+/** An outage counts before a failure of the request's own, and above all one that passes: then waiting helps. */
+function ofAll(refusals: readonly Refusal[]): Failure {
+  const failures = refusals.map(({ failure }) => failure);
+  const counts = failures.find((one) => passes(one) === true) ?? failures.find((one) => passes(one) === false);
+  const said = refusals.map(({ target, failure }) => `${target.provider}/${target.model}: ${failure.message}`);
+  return { ...(counts ?? failures[0] ?? stoppedFailure), message: `There is no summary. ${said.join(' ')}` };
+}
+
+/** Asks one model, in smaller and smaller forms while the request doesn't fit. */
+async function askModel(deps: SummaryDependencies, ask: SummaryAsk, target: ModelTarget): Promise<Summary> {
+  let usage: Usage | null = null;
   let last: Summary = { kind: 'failed', failure: stoppedFailure, usage: null };
-  for (const target of distinct(ask.targets)) {
-    for (const form of summaryForms) {
-      const answer: Summary = await askOnce(deps, ask, target, form);
-      usage = sumUsage(usage, answer.usage);
-      last = { ...answer, usage };
-      if (answer.kind === 'summary' || ask.signal.aborted) return last;
-      if (!isTooLarge(answer.failure)) break;
-    }
+  for (const form of summaryForms) {
+    const answer = await askTwice(deps, ask, target, form);
+    usage = sumUsage(usage, answer.usage);
+    last = { ...answer, usage };
+    if (answer.kind === 'summary' || ask.signal.aborted || !isTooLarge(answer.failure)) break;
   }
   return last;
 }
 
-function isTooLarge({ reason }: Failure): boolean {
+/** What is asked for once more. Not what has taken a whole deadline, nor an answer that can't be used. */
+const inPassing: readonly FailureKind[] = ['rate_limited', 'unavailable', 'cut_off'];
+
+async function askTwice(
+  deps: SummaryDependencies,
+  ask: SummaryAsk,
+  target: ModelTarget,
+  form: SummaryForm,
+): Promise<Summary> {
+  const { clock, retry, jitter } = deps;
+  const startedMs = clock.monotonicMs();
+  const first = await askOnce(deps, ask, target, form);
+  if (first.kind === 'summary' || ask.signal.aborted || !inPassing.includes(first.failure.reason)) return first;
+  const policy = { ...retry, maxAttempts: Math.min(retry.maxAttempts, 2) };
+  const tries = { failure: first.failure, attempts: 1, elapsedMs: clock.monotonicMs() - startedMs, jitter: jitter() };
+  const decision = decideRetry(policy, tries);
+  if (decision.kind === 'give_up') return { ...first, failure: decision.failure };
+  await clock.sleep(decision.delayMs, ask.signal);
+  if (ask.signal.aborted) return { ...first, failure: stoppedFailure };
+  const second = await askOnce(deps, ask, target, form);
+  return { ...second, usage: sumUsage(first.usage, second.usage) };
+}
+
+/** Whether a request was refused for its size. */
+export function isTooLarge({ reason }: Failure): boolean {
   return reason === 'context_overflow' || reason === 'payload_too_large';
 }
 
@@ -116,10 +177,11 @@ async function askOnce(
   );
   if (signal.aborted) return { kind: 'failed', failure: stoppedFailure, usage: outcome.usage };
   if (outcome.kind === 'failed') {
-    await deps.learnWindow(ask.sessionId, target, outcome.learnt);
+    await deps.learnWindow(ask.sessionId, target, outcome.learnt, roughTokens(system) + roughTokens(user));
     return { kind: 'failed', failure: outcome.failure, usage: outcome.usage };
   }
-  const { text, finishReason, toolCalls, usage } = outcome;
+  const { finishReason, toolCalls, usage } = outcome;
+  const text = withoutThinking(outcome.text);
   const failure = whyNoSummary({ text, finishReason, calledTools: toolCalls.length > 0 });
   return failure === null ? { kind: 'summary', text, usage, model: target.model } : { kind: 'failed', failure, usage };
 }

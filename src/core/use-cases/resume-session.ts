@@ -1,4 +1,4 @@
-import type { Admission } from '../domain/admission/admission.ts';
+import type { Admission, PromptPayload } from '../domain/admission/admission.ts';
 import type { Message } from '../domain/transcript/message.ts';
 import type { SessionState } from '../domain/session/state.ts';
 import type { StoredApproval } from '../ports/session-queries.ts';
@@ -15,8 +15,8 @@ export interface Partial {
 
 export interface PendingPrompt {
   readonly admission: Admission;
-  /** The beginning of what the prompt says. Null: the texts of those before it are enough for one snapshot. */
-  readonly text: string | null;
+  /** A long text is cut. Undefined: the contents of those before it are enough for one snapshot. */
+  readonly content: PromptPayload | null | undefined;
 }
 
 /** A session as it was at one instant: everything is of the state whose `seq` it carries. */

@@ -40,6 +40,7 @@ import {
   withEnded,
 } from './waiting-command.ts';
 import type { DecidedRound, Waiting } from './waiting-command.ts';
+import { WorkRetries } from './work-retries.ts';
 
 export interface ActorDependencies {
   readonly ledger: Ledger;
@@ -49,7 +50,8 @@ export interface ActorDependencies {
   /** What a decision depends on at this moment, beside numbers and time. */
   readonly circumstances: () => Pick<DecideContext, 'epoch' | 'draining' | 'limits'>;
   readonly onCommit: CommitListener;
-  readonly onStorage: (health: 'ok' | 'retrying') => void;
+  /** `retrying`: work of the session is tried again, because the storage did not take it; `ok`: that has an end. */
+  readonly onStorage: (sessionId: string, health: 'ok' | 'retrying') => void;
   /** The process must stop: it can't know what the store holds, it is no longer the owner, or it has a bug. */
   readonly onFatal: (cause: FatalCause) => void;
 }
@@ -64,14 +66,15 @@ export class SessionActor {
   #state: SessionState | null | undefined;
   #pumping = false;
   #working: Promise<void> = Promise.resolve();
+  readonly #retries: WorkRetries;
   #halted = false;
-  #attempt = 0;
   /** So many of the commands that wait were too large together. */
   #alone = 0;
 
   constructor(sessionId: string, deps: ActorDependencies) {
     this.#sessionId = sessionId;
     this.#deps = deps;
+    this.#retries = new WorkRetries(deps.clock, (health) => deps.onStorage(sessionId, health));
   }
 
   /** Whether nothing waits: an idle actor may be forgotten and made again from the ledger. */
@@ -150,6 +153,8 @@ export class SessionActor {
       }
       const end = plan.events.length === 0 ? 'committed' : await this.#append(batch, plan);
       if (end === 'again') continue;
+      // What a halted actor still hears of says nothing of what it has given up.
+      if (!this.#halted) this.#retries.over();
       if (end === 'committed') {
         for (const [index, waiting] of batch.entries()) waiting.answer(sentOf(plan.decisions[index]));
       }
@@ -171,8 +176,6 @@ export class SessionActor {
     if (result.kind !== 'committed') return this.#refusedByLedger(batch, result);
     await this.#pass(kinds, 'after_commit');
     this.#state = plan.state;
-    if (this.#attempt > 0) this.#deps.onStorage('ok');
-    this.#attempt = 0;
     if (plan.state !== null) this.#deps.onCommit(this.#sessionId, plan.state, plan.events);
     await this.#pass(kinds, 'after_publish');
     return 'committed';
@@ -271,10 +274,8 @@ export class SessionActor {
     }
     if (persistent.length === 0) return;
     if (this.#halted) return giveUp(persistent);
-    this.#deps.onStorage('retrying');
     this.#mailbox.unshift(...persistent);
-    this.#attempt += 1;
-    await this.#deps.clock.sleep(Math.min(50 * 2 ** this.#attempt, 2000));
+    await this.#retries.pause();
   }
 
   /** Whose command it is shows when each is decided alone. A turn's is refused as well: a later try is no better. */

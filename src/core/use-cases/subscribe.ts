@@ -24,7 +24,8 @@ export interface Subscription {
 /**
  * Sends a session's durable events after `afterSeq`, each once and in order (P12), then goes on with what happens.
  *
- * S1: an event is delivered only if it is the next one; a hole sends the subscription back to the log.
+ * S1: an event is delivered only if it is the next one; a hole sends the subscription back to the log. A log that has the
+ *     hole itself, or has lost what was heard of, ends the subscription.
  * S2: live events are delivered only while nothing durable is missing. Those that come while the past is read wait,
  *     and are dropped when something durable follows them.
  * S3: the past is read page by page, and an event is sent only when the receiver has room for it.
@@ -103,11 +104,14 @@ export function makeSubscribe(deps: {
       for (;;) {
         await sink.drained();
         if (isClosed()) return;
+        // What was heard of before the page is asked for is committed, so the log has it.
+        const heardSeq = newestSeq;
         const page = await deps.queries.events({ sessionId, afterSeq: lastSeq, limit: deps.pageSize });
         if (isClosed()) return;
         newestSeq = Math.max(newestSeq, page.lastSeq);
         const [first] = page.events;
-        if (first !== undefined && !isNext(first)) {
+        const isBroken = first === undefined ? lastSeq < Math.max(heardSeq, page.lastSeq) : !isNext(first);
+        if (isBroken) {
           overflowed();
           return;
         }

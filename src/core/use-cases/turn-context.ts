@@ -1,16 +1,19 @@
-import { contextSize } from '../domain/compression/context-size.ts';
+import { contextSize, reportedSize } from '../domain/compression/context-size.ts';
 import type { ContextSize, RequestExtras } from '../domain/compression/context-size.ts';
+import { withoutSummary } from '../domain/compression/no-summary.ts';
 import { isSummarisable, noPlaceholders, placeholdersFor } from '../domain/compression/placeholders.ts';
 import type { Placeholders } from '../domain/compression/placeholders.ts';
 import { windowOfModel } from '../domain/compression/trigger.ts';
 import type { CompressionPolicy, ContextWindow } from '../domain/compression/trigger.ts';
 import { openBreaker } from '../domain/lineage/lineage.ts';
+import type { CompressionLineage } from '../domain/lineage/lineage.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import { outputCap, outputLimit } from '../domain/model/output-limit.ts';
 import type { OutputLimit } from '../domain/model/output-limit.ts';
 import { addressOf } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import type { MessageDraft } from '../domain/transcript/message.ts';
 import type { ModelCatalog, ModelInputs } from '../ports/model-catalog.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
@@ -18,7 +21,7 @@ import type { ToolDescriptor, ToolHost } from '../ports/tool-host.ts';
 
 /** What the next request would be, and what has to happen before it. */
 export interface Outlook {
-  /** Old tool outputs that it shows as a line. */
+  /** Old tool outputs that it shows as a line, when it is sent without a compression. */
   readonly placeholders: Placeholders;
   /** Of the request as it is sent. */
   readonly size: ContextSize;
@@ -59,6 +62,8 @@ export interface TurnContext {
   readonly tools: readonly ToolDescriptor[];
   extras(promptTokens: number): RequestExtras;
   size(state: SessionState, promptTokens: number): ContextSize;
+  /** The size of the context that the model reports with an answer, or null when the report can't be believed. */
+  reported(answer: MessageDraft): number | null;
   /** How long the answer to a request of this size may be. */
   output(size: ContextSize): OutputLimit;
   /** Whether a request surely doesn't fit. A window that nobody stated proves nothing. */
@@ -68,6 +73,15 @@ export interface TurnContext {
   largerModel(state: SessionState): ModelTarget | null;
   /** Says that nothing more can be done to make a request fit, and what fills the window. */
   exhausted(tokens: number, cause: Failure | null): Failure;
+  /** Says why nothing was sent after a compression has failed: the request can't fit, or its summary can't be had. */
+  uncompressed(
+    size: ContextSize,
+    failed: { readonly failure: Failure; readonly noSummary: boolean },
+    lineage: CompressionLineage,
+    now: string,
+  ): Failure;
+  /** Says that a request doesn't fit as it is, and what fills the window. */
+  doesNotFit(tokens: number): string;
 }
 
 export function makeTurnContext(
@@ -88,7 +102,8 @@ export function makeTurnContext(
     toolTokens,
     promptTokens,
   });
-  const size = (current: SessionState, promptTokens: number): ContextSize => contextSize(current, extras(promptTokens));
+  const size = (current: SessionState, promptTokens: number): ContextSize =>
+    contextSize(current, target, extras(promptTokens));
 
   return {
     target,
@@ -100,6 +115,7 @@ export function makeTurnContext(
     tools,
     extras,
     size,
+    reported: (answer) => reportedSize(answer, isStated() ? windowNow().windowTokens : null),
     output: ({ tokens }) => {
       const limits = deps.catalog.limits(target);
       return outputLimit(limits, outputCap(limits, deps.maxOutputTokens), tokens);
@@ -112,6 +128,9 @@ export function makeTurnContext(
       return isLarger ? answeredBy : null;
     },
     exhausted,
+    uncompressed: ({ tokens }, { failure, noSummary }, lineage, now) =>
+      noSummary ? withoutSummary(doesNotFit(tokens), failure, lineage, now) : exhausted(tokens, failure),
+    doesNotFit,
   };
 
   function windowNow(): ContextWindow {
@@ -137,21 +156,26 @@ export function makeTurnContext(
       return { ...lighter, failure: null };
     }
     const breaker = openBreaker(current.lineage, now);
-    if (breaker === null || (breaker === 'frequent' && tokens > windowTokens)) return { ...whole, due: true };
-    if (tokens <= windowTokens) return whole;
-    const isTooLarge = isStated() && reduced.tokens > windowTokens;
-    return { ...lighter, failure: isTooLarge ? exhausted(reduced.tokens, null) : null };
+    const sent = tokens > windowTokens ? { ...lighter, failure: null } : whole;
+    if (breaker === null || (breaker === 'frequent' && tokens > windowTokens)) return { ...sent, due: true };
+    const isTooLarge = isStated() && sent.size.tokens > windowTokens;
+    if (!isTooLarge) return sent;
+    return { ...sent, failure: withoutSummary(doesNotFit(reduced.tokens), null, current.lineage, now) };
   }
 
   function exhausted(tokens: number, cause: Failure | null): Failure {
-    const { windowTokens } = windowNow();
-    if (systemPromptTokens + toolTokens >= windowTokens) return tooSmall();
-    const message =
-      `The request of about ${String(tokens)} tokens does not fit the window of ${String(windowTokens)} ` +
-      `tokens (${filledBy()}).`;
+    if (systemPromptTokens + toolTokens >= windowNow().windowTokens) return tooSmall();
+    const message = doesNotFit(tokens);
     return failureOf('context_exhausted', cause === null ? message : `${message} ${cause.message}`, {
       providerStatus: cause?.providerStatus ?? null,
     });
+  }
+
+  function doesNotFit(tokens: number): string {
+    return (
+      `The request of about ${String(tokens)} tokens does not fit the window of ${String(windowNow().windowTokens)} ` +
+      `tokens (${filledBy()}).`
+    );
   }
 
   function tooSmall(): Failure {

@@ -13,7 +13,7 @@ import type { ToolHost } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
 import type { Compress } from './compressor.ts';
 import type { RunningTurn } from './gateway-status.ts';
-import type { LearnWindow } from './learnt-windows.ts';
+import type { AcceptedInputs, LearnWindow } from './learnt-windows.ts';
 import type { StepListener } from './model-step.ts';
 import type { Sessions } from './sessions.ts';
 import type { ApprovalRules } from './tool-step.ts';
@@ -35,6 +35,7 @@ export interface TurnDependencies {
   readonly approvals: Approvals;
   readonly approvalRules: ApprovalRules;
   readonly learnWindow: LearnWindow;
+  readonly accepted: Pick<AcceptedInputs, 'saw'>;
   readonly policy: CompressionPolicy;
   /** The configured cap on the output of one answer; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
@@ -53,8 +54,10 @@ export interface TurnDependencies {
 
 /** How the turn tells what it does while it does it. */
 export interface TurnProgress {
-  /** Aborts when nobody waits any more for the tools that the turn could use: its claim will be refused. */
+  /** Aborts when nobody waits any more for what the turn looks up before its claim: that will be refused. */
   readonly lookup: AbortSignal;
+  /** What aborts when the turn is told to stop: before its claim `lookup`, then the signal of a durable request. */
+  readonly stopped: AbortSignal;
   claimed(executionGeneration: number): void;
   activity(activity: RunningTurn['activity'], step: number): void;
   listener(step: number): StepListener;

@@ -1,6 +1,7 @@
 import { failureOf } from '../domain/model/failure.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
+import { isCutShort } from './patient-reads.ts';
 
 /** How a turn is to end. */
 export interface Ending {
@@ -32,4 +33,10 @@ export function endingOf(
   if (sent.kind !== 'refused') return null;
   if (sent.refusal.reason === 'too_large') return broken(tooLarge);
   return sent.refusal.reason === 'stop_requested' ? interrupted(answer) : null;
+}
+
+/** How a turn ends that was told to stop while it waited for a busy storage. Without a claim there is nothing to settle. */
+export function endingAfter(error: unknown, stopped: AbortSignal, isClaimed: boolean): Ending | Over {
+  if (!isCutShort(error, stopped)) throw error;
+  return isClaimed ? interrupted(null) : null;
 }

@@ -54,11 +54,14 @@ export async function requestTurnStep(deps: TurnDependencies, request: TurnReque
     const outcome = await requestOnce(deps, { request, context, output, state, placeholders, leftOut, listener });
     request.onUsage(outcome.usage);
     if (outcome.kind === 'answered') {
+      // Of the two counts the smaller one: what was surely read.
+      deps.accepted.saw(context.target, Math.min(outcome.usage?.inputTokens ?? 0, size.localTokens));
       warnOfTruncation(deps, { ...request, context }, size.localTokens, outcome.usage);
       return outcome;
     }
     if (signal.aborted) return outcome;
-    await deps.learnWindow(request.sessionId, context.target, outcome.learnt);
+    const sentTokens = size.tokens + (output.maxOutputTokens ?? 0);
+    await deps.learnWindow(request.sessionId, context.target, outcome.learnt, sentTokens);
     const cure = await cures.find({ state, context, size, output, failure: outcome.failure });
     if (cure === 'stopped') return null;
     if (cure === 'again') continue;

@@ -1,7 +1,9 @@
 import { queueHead, canClaim } from '../domain/session/state.ts';
+import type { SessionState } from '../domain/session/state.ts';
 import { utf8Length } from '../domain/transcript/tokens.ts';
 import type { EventHub } from '../ports/event-hub.ts';
 import type { RunningTurn } from './gateway-status.ts';
+import { isCutShort, patiently } from './patient-reads.ts';
 import type { Partial } from './resume-session.ts';
 import type { CommitListener } from './sessions.ts';
 import { runTurn } from './turn.ts';
@@ -20,6 +22,8 @@ export interface TurnRunnerDependencies extends TurnDependencies {
 export class TurnRunner {
   readonly #deps: TurnRunnerDependencies;
   readonly #active = new Map<string, ActiveTurn>();
+  /** Aborts when no turn is to begin any more. */
+  readonly #stopped = new AbortController();
 
   constructor(deps: TurnRunnerDependencies) {
     this.#deps = deps;
@@ -27,7 +31,7 @@ export class TurnRunner {
 
   /** Runs the head of the session's queue, if it may run, to its end. */
   async run(sessionId: string): Promise<void> {
-    const state = await this.#deps.sessions.state(sessionId);
+    const state = await this.#stateOf(sessionId);
     const head = state === null ? undefined : queueHead(state);
     if (state === null || head === undefined || !canClaim(state)) return;
     const active = new ActiveTurn(this.#deps, sessionId, head.admissionId);
@@ -36,6 +40,18 @@ export class TurnRunner {
       await runTurn(this.#deps, state, head, active.signal, active);
     } finally {
       this.#active.delete(sessionId);
+    }
+  }
+
+  /** Null also when the storage is busy and no turn is to begin any more. */
+  async #stateOf(sessionId: string): Promise<SessionState | null> {
+    const { clock, sessions } = this.#deps;
+    const { signal } = this.#stopped;
+    try {
+      return await patiently(clock, signal, () => sessions.state(sessionId));
+    } catch (error) {
+      if (isCutShort(error, signal)) return null;
+      throw error;
     }
   }
 
@@ -49,11 +65,13 @@ export class TurnRunner {
 
   /** Aborts every request without asking anybody: for an owner that may write no more. */
   abortAll(): void {
+    this.#stopped.abort();
     for (const turn of this.#active.values()) turn.abort();
   }
 
-  /** Asks every running turn to stop, durably, as a client would. One that still looks for its tools stops looking. */
+  /** Asks every running turn to stop, durably, as a client would. One that isn't claimed yet stops looking around. */
   async interruptAll(by: string): Promise<void> {
+    this.#stopped.abort();
     for (const turn of this.#active.values()) turn.stopLooking();
     const interrupts = [...this.#active.values()].flatMap(({ sessionId, executionGeneration }) =>
       executionGeneration === null
@@ -132,6 +150,10 @@ class ActiveTurn {
 
   get lookup(): AbortSignal {
     return this.#looking.signal;
+  }
+
+  get stopped(): AbortSignal {
+    return this.#generation === null ? this.lookup : this.signal;
   }
 
   abort(): void {

@@ -5,29 +5,32 @@
  * T1: the boundary `model` is durable, with the prompt's message, before the first request is sent (P4).
  * T2: an overflow is answered by one compression a step, before anything of the step is stored.
  * T3: whatever happens, the turn ends by `settle`, unless the process stops or another owner has taken over.
- * T4: a turn that can't fit fails with `context_exhausted` and says what fills the window.
+ * T4: a turn that can't fit fails with `context_exhausted` and says what fills the window. Where it could fit and only
+ *     its summary can't be had, it fails for that reason: nothing but its own size burns a prompt.
  */
 import type { Admission } from '../domain/admission/admission.ts';
 import { invariant } from '../domain/invariant.ts';
 import type { Failure } from '../domain/model/failure.ts';
 import { failureOf } from '../domain/model/failure.ts';
 import type { Usage } from '../domain/model/usage.ts';
-import { believedTokens, sumUsage } from '../domain/model/usage.ts';
+import { sumUsage } from '../domain/model/usage.ts';
 import type { PreparedFor } from '../domain/session/commands.ts';
 import { addressOf, waitingSteers } from '../domain/session/state.ts';
 import type { SessionState } from '../domain/session/state.ts';
+import { hasMedia } from '../domain/transcript/older-media.ts';
 import type { MessageDraft } from '../domain/transcript/message.ts';
 import type { ModelTarget } from '../ports/model-provider.ts';
 import { answerDraft } from './answer-draft.ts';
 import type { Said } from './answer-draft.ts';
 import type { CompressOutcome } from './compressor.ts';
 import type { StepOutcome } from './model-step.ts';
+import { withPatientReads } from './patient-reads.ts';
 import { readPrompt, readSteers } from './read-prompt.ts';
 import { runToolStep } from './tool-step.ts';
 import { makeTurnContext, readTools } from './turn-context.ts';
 import type { Outlook, TurnContext } from './turn-context.ts';
 import type { TurnDependencies, TurnProgress } from './turn-dependencies.ts';
-import { broken, endingOf, interrupted, tooLarge } from './turn-ending.ts';
+import { broken, endingAfter, endingOf, interrupted, tooLarge } from './turn-ending.ts';
 import type { Ending, Over } from './turn-ending.ts';
 import { requestTurnStep } from './turn-request.ts';
 
@@ -41,7 +44,10 @@ export async function runTurn(
   const tools = await readTools(deps, state, progress.lookup);
   const context = makeTurnContext(deps, state, tools);
   const fallbacks = deps.fallbacksOf(context.target).map((target) => makeTurnContext(deps, state, tools, target));
-  const turn = new Turn(deps, { state, head, context, fallbacks, signal, progress });
+  const turn = new Turn(
+    withPatientReads(deps, () => progress.stopped),
+    { state, head, context, fallbacks, signal, progress },
+  );
   await turn.run();
 }
 
@@ -68,6 +74,7 @@ class Turn {
   #generation = 0;
   #step = 1;
   #usage: Usage | null = null;
+  #promptHasMedia = false;
   /** What the newest request left out of the transcript, in tokens. */
   #savedTokens = 0;
 
@@ -88,7 +95,9 @@ class Turn {
   }
 
   async run(): Promise<void> {
-    const ending = await this.#open();
+    const ending = await this.#open().catch((error: unknown) =>
+      endingAfter(error, this.#progress.stopped, this.#generation > 0),
+    );
     if (ending !== null) await this.#settle(ending);
   }
 
@@ -96,6 +105,7 @@ class Turn {
   async #open(): Promise<Ending | Over> {
     const prompt = await readPrompt(this.#deps, this.#head);
     if ('reason' in prompt) return (await this.#claim(null)) ? broken(prompt) : null;
+    this.#promptHasMedia = hasMedia(prompt);
     const { due, failure } = await this.#outlook(prompt.tokens);
     if (failure !== null) return (await this.#claim(null)) ? broken(failure) : null;
     if (!due) return (await this.#claim(prompt)) ? this.#steps() : null;
@@ -131,17 +141,14 @@ class Turn {
    */
   async #preflight(promptTokens: number, larger: ModelTarget | null = null): Promise<Ending | null> {
     const { triggerTokens } = this.#context.window;
-    const outcome = await this.#compress(
-      larger === null ? 'preflight' : 'downshift',
-      triggerTokens,
-      promptTokens,
-      larger,
-    );
+    const trigger = larger === null ? 'preflight' : 'downshift';
+    const outcome = await this.#compress(trigger, triggerTokens, promptTokens, larger);
     if (outcome.kind === 'abandoned') return interrupted(null);
-    const { failure } = await this.#outlook(promptTokens);
-    if (failure === null) return null;
-    const why = outcome.kind === 'failed' && failure.reason === 'context_exhausted' ? outcome.failure.message : '';
-    return broken({ ...failure, message: `${failure.message} ${why}`.trim() });
+    const { failure, size } = await this.#outlook(promptTokens);
+    if (outcome.kind === 'compressed' || !this.#context.overflows(size))
+      return failure === null ? null : broken(failure);
+    const { lineage } = await this.#state();
+    return broken(this.#context.uncompressed(size, outcome, lineage, this.#deps.clock.now()));
   }
 
   async #steps(): Promise<Ending | Over> {
@@ -212,7 +219,7 @@ class Turn {
       step: this.#step,
       answer,
       available: this.#context.tools,
-      contextTokens: this.#wholeContext(answer.usage),
+      contextTokens: this.#wholeContext(answer),
       signal: this.#signal,
     });
     if (sent.kind !== 'done') return endingOf(sent, answer);
@@ -255,7 +262,8 @@ class Turn {
       step: this.#step,
       usage: this.#usage,
       holdOnOutage: this.#deps.onOutage === 'hold',
-      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer?.usage ?? null) : null,
+      promptHasMedia: this.#promptHasMedia,
+      contextTokens: ending.outcome === 'completed' ? this.#wholeContext(ending.answer) : null,
       ...ending,
     });
     const isTooLarge = sent.kind === 'refused' && sent.refusal.reason === 'too_large';
@@ -290,8 +298,8 @@ class Turn {
   }
 
   /** The reported size of the context with what the request left out of it, so that reports can be compared. */
-  #wholeContext(usage: Usage | null): number | null {
-    const reported = believedTokens(usage);
+  #wholeContext(answer: MessageDraft | null): number | null {
+    const reported = answer === null ? null : this.#context.reported(answer);
     return reported === null ? null : reported + this.#savedTokens;
   }
 }

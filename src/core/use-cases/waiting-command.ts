@@ -73,15 +73,17 @@ export function sentOf(decision: Decision<unknown> | undefined): Sent<unknown> {
 
 /** A command that names an admission which an earlier command of the round has ended is decided on what it has become. */
 export function withEnded(command: SessionCommand, ended: readonly Admission[]): SessionCommand {
-  if (!('known' in command)) return command;
-  const known = ended.find((admission) => hasKey(admission, keyOf(command)));
-  return known === undefined ? command : { ...command, known };
+  if (ended.length === 0 || !('known' in command)) return command;
+  const known = ended.find((admission) => hasKey(admission, keyOf(command))) ?? command.known;
+  if (command.kind !== 'resolve_unknown') return { ...command, known };
+  const knownRetry = ended.find(({ admissionId }) => admissionId === known?.retriedBy) ?? command.knownRetry;
+  return { ...command, known, knownRetry };
 }
 
 /** What the ledger answered for a key, told to the commands that name it. */
 export function tellOfKey(batch: readonly Waiting[], key: AdmissionKey, known: Admission | null): void {
   tell(batch, known, (other) => sameKey(key, other));
-  tellOfRetry(batch, known);
+  tellOfRetry(batch, key, known);
 }
 
 /** Tells the commands that name an admission what the ledger knows of it. */
@@ -93,12 +95,13 @@ export function tell(batch: readonly Waiting[], known: Admission | null, names: 
 }
 
 /** A repeated resolution is answered with the receipt of the retry that it made. */
-function tellOfRetry(batch: readonly Waiting[], retry: Admission | null): void {
+function tellOfRetry(batch: readonly Waiting[], key: AdmissionKey, knownRetry: Admission | null): void {
   for (const waiting of batch) {
     const { command } = waiting;
-    if (command.kind !== 'resolve_unknown' || retry === null || command.known?.retriedBy !== retry.admissionId)
-      continue;
-    waiting.command = { ...command, knownRetry: retry };
+    if (command.kind !== 'resolve_unknown') continue;
+    const retriedBy = command.known?.retriedBy ?? null;
+    if (retriedBy === null || !sameKey({ admissionId: retriedBy }, key)) continue;
+    waiting.command = { ...command, knownRetry };
   }
 }
 

@@ -101,7 +101,9 @@ async function expectAdmissions({ ledger, queries }: OpenedLedger, session: Test
 }
 
 async function expectUnfinished({ ledger, queries }: OpenedLedger, { sessions }: World): Promise<void> {
-  const unfinished = sessions.filter(({ state }) => state.open.length > 0 || state.lineage.open !== null);
+  const unfinished = sessions.filter(
+    ({ state: { open, lineage, hold } }) => open.length > 0 || lineage.open !== null || typeof hold?.until === 'string',
+  );
   expect([...(await ledger.unfinished())].sort()).toEqual(unfinished.map(({ sessionId }) => sessionId).sort());
 
   const everQueued = sessions.flatMap(({ events }) => events).filter(({ type }) => type === 'admission.queued').length;

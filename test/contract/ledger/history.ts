@@ -299,7 +299,7 @@ export function describeHistory(makeHarness: MakeLedgerHarness): void {
 
 function lineOf(entry: HistoryEntry): string {
   if (entry.kind === 'message') return entry.message.text;
-  return entry.kind === 'prompt' ? `(${entry.text ?? ''})` : `[${entry.summary.text}]`;
+  return entry.kind === 'prompt' ? `(${entry.content?.text ?? ''})` : `[${entry.summary.text}]`;
 }
 
 async function allForwards(queries: SessionQueries, limit: number): Promise<readonly HistoryEntry[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { anAnswer, aPayload, aProfile, aToolCall } from '../../support/builders.ts';
-import { TestOwner } from '../../support/test-owner.ts';
+import { copied, TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
 import { failureOf } from '../../../src/core/domain/model/failure.ts';
 import { everythingOf } from './everything.ts';
@@ -152,7 +152,7 @@ export function describeLife(makeHarness: MakeLedgerHarness): void {
       await origin.turn('a');
       const request = await owner
         .unmade('session-2')
-        .request({ kind: 'create', profile: aProfile({ requestId: 'fork' }), messages: origin.state.messages });
+        .request({ kind: 'create', profile: aProfile({ requestId: 'fork' }), messages: copied(origin.state.messages) });
       await origin.run({ kind: 'delete', by: 'local' });
 
       expect(await harness.ledger.append(request)).toEqual({ kind: 'content_gone' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Admission } from '../../../src/core/domain/admission/admission.ts';
 import type { SessionProfile } from '../../../src/core/domain/session/state.ts';
-import type { AdmissionWithText, SessionQueries, SessionSummary } from '../../../src/core/ports/session-queries.ts';
+import type { AdmissionWithContent, SessionQueries, SessionSummary } from '../../../src/core/ports/session-queries.ts';
 import { anAdmission, anEvent, aPayload } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import { allPages } from './all-pages.ts';
@@ -74,6 +74,22 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
       expect(sessions.map(({ sessionId }) => sessionId)).toEqual(numbers.toReversed().map((n) => `session-${n}`));
     });
 
+    test.each(['archived', 'deleted'])('goes on behind a session that was %s since', async (change) => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      await owner.create('session-1');
+      const second = await owner.create('session-2');
+      await owner.create('session-3');
+      const page = { principalId: 'local', archived: false, limit: 2 } as const;
+      const first = await harness.queries.listSessions({ ...page, before: null });
+
+      if (change === 'deleted') await second.run({ kind: 'delete', by: 'local' });
+      else await second.run({ kind: 'update', changes: { archived: true }, revision: null, by: 'local' });
+      const rest = await harness.queries.listSessions({ ...page, before: first.next });
+
+      expect(first.next).toBe('session-2');
+      expect(rest.sessions.map(({ sessionId }) => sessionId)).toEqual(['session-1']);
+    });
+
     test('of a principal without sessions is empty', async () => {
       expect(
         await harness.queries.listSessions({ principalId: 'nobody', archived: null, limit: 10, before: null }),
@@ -96,7 +112,7 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
       const admissions = await allAdmissions(harness.queries, 'open', limit);
 
       expect(admissions.map(({ admission }) => admission)).toEqual(session.state.open);
-      expect(admissions.map(({ text }) => text)).toEqual(numbers.map((n) => `text ${n}`));
+      expect(admissions.map(({ content }) => content?.text)).toEqual(numbers.map((n) => `text ${n}`));
     });
 
     test('has the settled ones only where all are asked for', async () => {
@@ -173,6 +189,31 @@ export function describeLists(makeHarness: MakeLedgerHarness): void {
     });
   });
 
+  describe('the held queues', () => {
+    const harness = useHarness(makeHarness);
+
+    test('are those in which prompts wait under a hold, the oldest hold first, as many as are asked for', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      for (const sessionId of ['b', 'nobody-waits', 'a', 'not-held']) {
+        const session = await owner.create(sessionId);
+        if (sessionId !== 'nobody-waits') for (const n of [1, 2]) await session.submit(`${sessionId} ${n}`);
+        if (sessionId === 'not-held') continue;
+        await session.run({ kind: 'hold', hold: { reason: `reason of ${sessionId}`, until: null, by: 'local' } });
+      }
+
+      const all = await harness.queries.heldQueues(10);
+
+      expect(all).toEqual([
+        { sessionId: 'b', hold: (await harness.ledger.load('b'))?.hold, queued: 2 },
+        { sessionId: 'a', hold: (await harness.ledger.load('a'))?.hold, queued: 2 },
+      ]);
+      expect(all[1]?.hold.reason).toBe('reason of a');
+      expect(await harness.queries.heldQueues(1)).toEqual(all.slice(0, 1));
+      await (await owner.find('b')).run({ kind: 'release', by: 'local', until: null });
+      expect(await harness.queries.heldQueues(10)).toEqual(all.slice(1));
+    });
+  });
+
   describe('the unknown admissions', () => {
     const harness = useHarness(makeHarness);
 
@@ -219,7 +260,7 @@ function allAdmissions(
   queries: SessionQueries,
   include: 'open' | 'all',
   limit: number,
-): Promise<readonly AdmissionWithText[]> {
+): Promise<readonly AdmissionWithContent[]> {
   return allPages(limit, async (after: number | null) => {
     const page = await queries.listAdmissions({ sessionId: 'session-1', include, limit, after });
     return { rows: page.admissions, next: page.next };

@@ -3,7 +3,7 @@ import { parseSearch } from '../../../src/core/domain/search/terms.ts';
 import { beginningOf } from '../../../src/core/domain/transcript/cut-text.ts';
 import type { Message } from '../../../src/core/domain/transcript/message.ts';
 import { maxListedCharacters } from '../../../src/core/ports/session-queries.ts';
-import type { SessionQueries } from '../../../src/core/ports/session-queries.ts';
+import type { AdmissionWithContent, SessionQueries } from '../../../src/core/ports/session-queries.ts';
 import { anAnswer, aPayload, aToolCall } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
@@ -96,7 +96,7 @@ export function describePageSizes(makeHarness: MakeLedgerHarness): void {
 
       const page = await harness.queries.history({ sessionId: 'session-1', before: null, after: 0, limit });
 
-      expect(page.entries).toMatchObject([{ text: 'with 1' }, { text: 'with 2' }]);
+      expect(page.entries.map((entry) => entry.kind === 'prompt' && entry.content?.text)).toEqual(['with 1', 'with 2']);
       expect(page.more).toBe(true);
     });
 
@@ -169,10 +169,35 @@ export function describePageSizes(makeHarness: MakeLedgerHarness): void {
       });
       const snapshot = await harness.queries.snapshot({ sessionId: 'session-1', before: null, limit });
 
-      const isShown = ({ text }: { text: string | null }, n: number) =>
-        text === beginningOf(texts[n] ?? '', maxListedCharacters);
+      const isShown = ({ content }: Pick<AdmissionWithContent, 'content'>, n: number) =>
+        content?.text === beginningOf(texts[n] ?? '', maxListedCharacters);
       expect(admissions.map(isShown)).toEqual(texts.map(() => true));
       expect(snapshot?.pending.map(isShown)).toEqual(texts.map(() => true));
+    });
+
+    test('has a prompt with parts as it is, and ends where its data make it large', async () => {
+      const session = await (await TestOwner.takingOver(harness.ledger)).create('session-1');
+      const image = { type: 'image', mediaType: 'image/png', data: 'x'.repeat(1_500_000) } as const;
+      for (const n of [1, 2, 3])
+        await session.submit(`input-${n}`, { payload: aPayload({ text: `with ${n}`, parts: [image] }) });
+      const list = (after: number | null) =>
+        harness.queries.listAdmissions({ sessionId: 'session-1', include: 'open', limit, after });
+
+      const first = await list(null);
+      const second = await list(first.next);
+      const snapshot = await harness.queries.snapshot({ sessionId: 'session-1', before: null, limit });
+
+      const shown = (rows: readonly Pick<AdmissionWithContent, 'content'>[]) =>
+        rows.map(({ content }) => [content?.text, content?.parts?.length, content?.parts?.[0]?.type]);
+      expect([first, second].map(({ admissions }) => shown(admissions))).toEqual([
+        [
+          ['with 1', 1, 'image'],
+          ['with 2', 1, 'image'],
+        ],
+        [['with 3', 1, 'image']],
+      ]);
+      expect(second.next).toBeNull();
+      expect(shown(snapshot?.pending ?? [])).toEqual(shown(first.admissions));
     });
 
     test('ends before it is large, and the next one begins there', async () => {

@@ -27,7 +27,7 @@ export function describePast(makeHarness: MakeLedgerHarness): void {
       },
     );
 
-    test('is of the newest event, with the texts of what is open and what waits for an approval', async () => {
+    test('is of the newest event, with the content of what is open and what waits for an approval', async () => {
       const owner = await TestOwner.takingOver(harness.ledger);
       const session = await owner.create('session-1');
       await session.turn('settled');
@@ -41,7 +41,10 @@ export function describePast(makeHarness: MakeLedgerHarness): void {
 
       expect(page?.lastSeq).toBe(session.state.seq);
       expect(page?.pending).toEqual(
-        session.state.open.map(({ admissionId, inputId }) => ({ admissionId, text: `prompt of ${inputId}` })),
+        session.state.open.map(({ admissionId, inputId }) => ({
+          admissionId,
+          content: { text: `prompt of ${inputId}`, parts: null },
+        })),
       );
       expect(page?.approvals).toEqual(
         await harness.queries.openApprovals({ of: { sessionId: 'session-1' }, limit: 10 }),

@@ -6,7 +6,7 @@ import { canClaim, occupant, startedAdmission } from '../../../src/core/domain/s
 import type { SessionChanges } from '../../../src/core/domain/session/update.ts';
 import type { MessageDraft } from '../../../src/core/domain/transcript/message.ts';
 import { openToolCalls } from '../../../src/core/domain/transcript/tool-pairs.ts';
-import { anAnswer, aDraft, aPayload, aSummary, aToolCall, aToolResult } from '../../support/builders.ts';
+import { anAnswer, aDraft, aPayload, aSummary, aToolCall, aToolResult, ownModel } from '../../support/builders.ts';
 import { TestOwner } from '../../support/test-owner.ts';
 import type { TestSession } from '../../support/test-owner.ts';
 import type { LedgerHarness, OpenedLedger } from './harness.ts';
@@ -120,7 +120,8 @@ function turnMoves({ steps }: World, session: TestSession, turn: Admission, size
     );
   }
   if (stored) {
-    const answer = anAnswer({ admissionId: turn.admissionId, text: `answer ${steps}`, usage });
+    const answeredBy = size % 3 === 0 ? { provider: 'other', model: 'fallback', baseUrl: `b-${size}` } : ownModel;
+    const answer = anAnswer({ admissionId: turn.admissionId, text: `answer ${steps}`, usage, answeredBy });
     moves.push(() => session.settle({ answer, contextTokens: size < 50 ? null : size, usage }));
   }
   const running = session.state.runningCalls[size % Math.max(1, session.state.runningCalls.length)];

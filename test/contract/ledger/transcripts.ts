@@ -21,7 +21,7 @@ const richAnswer: MessageDraft = anAnswer({
   ],
   usage: { inputTokens: 12, outputTokens: 0, totalTokens: null },
   finishReason: 'tool_calls',
-  answeredBy: { provider: 'vendor', model: 'model-1' },
+  answeredBy: { provider: 'vendor', model: 'model-1', baseUrl: 'https://vendor.test/v1' },
 });
 
 export function describeTranscripts(makeHarness: MakeLedgerHarness): void {

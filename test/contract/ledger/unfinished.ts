@@ -70,5 +70,25 @@ export function describeUnfinished(makeHarness: MakeLedgerHarness): void {
 
       expect(await harness.ledger.unfinished()).toEqual([]);
     });
+
+    test('are those under a hold that ends by itself, until it has ended, after those where somebody waits', async () => {
+      const owner = await TestOwner.takingOver(harness.ledger);
+      const hold = (until: string | null) =>
+        ({ kind: 'hold', hold: { reason: 'operator', until, by: 'local' } }) as const;
+      const timed = await owner.create('timed');
+      await timed.run(hold('2030-01-01T00:01:00.000Z'));
+      await (await owner.create('for good')).run(hold(null));
+      await (await owner.create('waiting')).submit('a');
+
+      const { ledger } = await harness.reopen();
+      expect(await ledger.unfinished()).toEqual(['waiting', 'timed']);
+
+      await timed.run({ kind: 'release', by: 'timer', until: null });
+      expect(await ledger.unfinished()).toEqual(['waiting']);
+
+      await timed.run(hold('2030-01-01T00:01:00.000Z'));
+      await timed.run({ kind: 'delete', by: 'local' });
+      expect(await ledger.unfinished()).toEqual(['waiting']);
+    });
   });
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeGate, parked, textAnswer } from '../../support/loopback-model/answers.ts';
 import { admissionOf } from '../journey/journey.ts';
 import { readStore } from '../journey/store.ts';
@@ -28,6 +29,32 @@ describe('a signal to stop', () => {
     expect(log.lines.map(({ message }) => message)).not.toContain('ready');
     expect(existsSync(join(home.path, 'gateway.json'))).toBe(false);
     expect(admissionOf(readStore(home), 'waits')).toMatchObject({ status: 'queued' });
+  });
+
+  it('that comes while recovery waits for a store which another program holds is obeyed at once', async () => {
+    const stage = await Stage.begin();
+    const home = stage.home(endlessDrain);
+    stage.model.answerWith((call) => call.closed);
+    const first = await stage.start(home);
+    const client = await stage.connect(home);
+    const session = await createSession(client);
+    await submit(client, session, 'running');
+    await stage.model.waitForRequests(1);
+    await first.daemon.kill('SIGKILL');
+
+    const { daemon, log } = stage.spawn(home, { HOLDFAST_FAILPOINTS: 'recovery.before:delay=1500' });
+    await log.line('starting');
+    const other = new Database(home.database, { timeout: 0 });
+    onTestFinished(() => void other.close());
+    other.exec('BEGIN IMMEDIATE');
+    await log.line('the storage is full or busy: trying again');
+    expect(await daemon.kill('SIGTERM')).toEqual(clean);
+    other.exec('ROLLBACK');
+
+    expect(existsSync(join(home.path, 'gateway.json'))).toBe(false);
+    expect(admissionOf(readStore(home), 'running')).toMatchObject({ status: 'started' });
+    await stage.start(home);
+    expect(admissionOf(readStore(home), 'running')).toMatchObject({ status: 'unknown' });
   });
 
   it('interrupts a turn that does not end in the time to drain, and touches nothing that waits', async () => {

@@ -106,7 +106,7 @@ describe.skipIf(library === null)('a disk with faults (skipped where no C compil
       ] as const) {
         expect(await submit(client, session, id)).toMatchObject({ duplicate: true, status });
         const receipt = await client.call('prompt.receipt', { session_id: session, input_id: id });
-        expect(receipt).toMatchObject({ status, outcome: null });
+        expect(receipt).toMatchObject({ status, outcome: null, blocked_by: status === 'queued' ? ['storage'] : [] });
       }
       disk.end('no-space');
       expect(await settled(client, session, 'follower')).toMatchObject({ outcome: 'completed' });

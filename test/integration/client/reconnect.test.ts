@@ -5,6 +5,7 @@ import type { ClientState, GatewayClient } from '../../../src/client/gateway-cli
 import type { EventFeed, SessionEvent } from '../../../src/client/event-feed.ts';
 import { defaultConnectionLimits } from '../../../src/protocol/limits.ts';
 import { aToken, serveGateway } from '../../support/served-gateway.ts';
+import { aModel, smallWindow, textOf } from '../../unit/core/use-cases/pressure.ts';
 import type { ServedGateway } from '../../support/served-gateway.ts';
 import { MeddlingProxy } from './meddling-proxy.ts';
 
@@ -156,6 +157,43 @@ describe('after a lost connection', () => {
 
     expect(snapshot.created).toBe(false);
     expect(await seqsUntil(events, ({ type }) => type === 'turn.settled')).toEqual([2, 3, 4, 5, 6]);
+  });
+
+  test('a fork without an answer is sent again and is one fork', async () => {
+    const session_id = await gateway.core.create();
+    await gateway.core.turn(session_id, 'a');
+    proxy.fromGateway = (frame) => {
+      if (frame.result?.['created'] !== true) return frame;
+      proxy.fromGateway = (other) => other;
+      proxy.cut();
+      return null;
+    };
+
+    const fork = await client.call('session.fork', { session_id, message_id: 2 });
+
+    expect(fork.created).toBe(false);
+    expect((await client.call('session.list', {})).sessions).toHaveLength(2);
+  });
+
+  test('a compression without an answer is sent again and is one compression; a preview needs no id', async () => {
+    await gateway.server.close();
+    gateway = await serveGateway({ core: { store, model: aModel(), window: smallWindow } });
+    proxy.leadTo(gateway.url);
+    const session_id = await gateway.core.create();
+    for (const input of ['a', 'b', 'c']) await gateway.core.turn(session_id, input, textOf(100, input));
+    proxy.fromGateway = (frame) => {
+      if (frame.result?.['preview'] !== false) return frame;
+      proxy.fromGateway = (other) => other;
+      proxy.cut();
+      return null;
+    };
+
+    const compressed = await client.call('session.compress', { session_id, keep_last: 2 });
+    await client.call('session.compress', { session_id, preview: true });
+
+    expect(compressed).toMatchObject({ preview: false, duplicate: true });
+    expect((await client.call('session.lineage', { session_id })).compressions).toHaveLength(1);
+    expect(proxy.sentMethod('session.compress').at(-1)?.params).toEqual({ session_id, preview: true });
   });
 
   test('a call that is made meanwhile is sent when the connection is there again', async () => {

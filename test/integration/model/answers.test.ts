@@ -352,6 +352,34 @@ describe('tool calls', () => {
     ]);
   });
 
+  it('run once when their frame comes twice', async () => {
+    const call = (id: string) =>
+      chunk({ tool_calls: [{ index: 0, id, type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] });
+    const { ask } = await aRig(frames([call('a'), call('a'), call('b'), call('a'), chunk({}, 'tool_calls')]));
+
+    expect(callsOf(await ask())).toEqual([
+      ['a', 'f', '{"x":1}'],
+      ['b', 'f', '{"x":1}'],
+    ]);
+  });
+
+  const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
+
+  it.each<[string, object, string]>([
+    ['says that there is one', { content: 'Let me look.' }, 'tool_calls'],
+    ['sends it in the old form', { content: 'Let me look.', function_call: { name: 'f', arguments: '{}' } }, 'stop'],
+  ])('that do not arrive fail the step, when the server %s (D4)', async (_how, delta, reason) => {
+    const { ask } = await aRig(frames([chunk(delta, reason)]));
+
+    expect(failureOf(await ask({ tools }))).toMatchObject({ reason: 'cut_off', retryable: true });
+  });
+
+  it('are not missed where no tool was offered: the text is the answer', async () => {
+    const { ask } = await aRig(frames([chunk({ content: 'Fine.' }, 'tool_calls')]));
+
+    expect(endOf(await ask())).toMatchObject({ kind: 'finished', finishReason: 'stop' });
+  });
+
   it('without a name fail the step instead of poisoning the transcript', async () => {
     const { ask } = await aRig(
       frames([chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'tool_calls')]),

@@ -207,6 +207,15 @@ describe('a stream that breaks', () => {
     expect(failure.message).toContain('oops');
   });
 
+  it('by a frame that echoes the key says nothing of it, also where the frame is cut', async () => {
+    const { ask } = await aRig(rawStream([`data: ${'x'.repeat(192)} ${aKey} oops\n\n`]));
+
+    const { message } = failureOf(await ask());
+
+    expect(message).toContain('xxx');
+    expect(message).not.toContain('sk-');
+  });
+
   it('before the headers is an unavailable provider', async () => {
     const { ask } = await aRig((call) => call.cut());
 

@@ -93,6 +93,25 @@ describe('a request', () => {
     },
   );
 
+  it.each([
+    ['time', 'time'],
+    ['time<|channel|>commentary', 'time_channel_commentary'],
+    ['x'.repeat(70), 'x'.repeat(64)],
+    ['1.2', '_1_2'],
+    ['', '_'],
+  ])('sends the name of a called tool as every provider takes it: %j', async (name, legal) => {
+    const chat = await sent({
+      messages: [
+        { role: 'user', text: 'go', parts: null },
+        { role: 'assistant', text: '', parts: null, toolCalls: [{ id: 'a', name, arguments: '{}' }] },
+        { role: 'tool', toolCallId: 'a', toolName: name, text: 'There is no such tool.' },
+      ],
+    });
+
+    assertValidChatRequest(chat.messages);
+    expect(chat.messages[1]).toMatchObject({ tool_calls: [{ function: { name: legal } }] });
+  });
+
   it('with an image sends text and image as parts', async () => {
     const chat = await sent({
       messages: [

@@ -298,7 +298,7 @@ describe('reasoning', () => {
   /** Asks once with reasoning and calls, then hands the answer back with its results. */
   async function handedBack(dialect: Dialect): Promise<string> {
     const { ask, model, bodies } = await aWire(dialect, streamed(dialect.frames(thought)), {
-      optionsFor: () => ({ temperature: null, reasoningEffort: 'low', providerOptions: {} }),
+      optionsFor: () => ({ temperature: null, reasoningEffort: 'low', providerOptions: {}, alternatingRoles: null }),
     });
     const events = await ask({ tools, maxOutputTokens: 20_000 });
     expect(reasoningOf(events)).toBe('Let me think.');
@@ -347,9 +347,13 @@ describe('reasoning', () => {
     for (const origin of dialects.filter(({ wire }) => wire !== dialect.wire)) {
       const first = await aWire(origin, streamed(origin.frames(thought)));
       const { ask, bodies } = await aWire(dialect, undefined, {
-        optionsFor: () => ({ temperature: null, reasoningEffort: 'high', providerOptions: {} }),
+        optionsFor: () => ({ temperature: null, reasoningEffort: 'high', providerOptions: {}, alternatingRoles: null }),
       });
-      const transcript = transcriptOf(await first.ask({ tools }), { provider: origin.wire, model: 'first' });
+      const transcript = transcriptOf(await first.ask({ tools }), {
+        provider: origin.wire,
+        model: 'first',
+        baseUrl: null,
+      });
 
       await ask({
         tools,
@@ -423,7 +427,7 @@ describe('an answer that the vendor filtered', () => {
 });
 
 describe('what an operator asks of a model', () => {
-  const asked = { temperature: 0.3, reasoningEffort: 'high', providerOptions: {} } as const;
+  const asked = { temperature: 0.3, reasoningEffort: 'high', providerOptions: {}, alternatingRoles: null } as const;
 
   async function bodyOf(
     wire: Dialect['wire'],

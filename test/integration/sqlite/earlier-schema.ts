@@ -25,5 +25,6 @@ export const backToFirstSchema = `
   ALTER TABLE sessions DROP COLUMN deleted_at;
   ALTER TABLE sessions DROP COLUMN forked_from;
   ALTER TABLE sessions DROP COLUMN forked_from_message_id;
+  DROP INDEX sessions_held_until;
   PRAGMA user_version = 1;
 `;

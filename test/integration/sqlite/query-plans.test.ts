@@ -9,6 +9,7 @@ import { SqliteStore } from '../../../src/adapters/outbound/sqlite/store.ts';
 const boundedScans = [
   /^SCAN session_admissions USING (COVERING )?INDEX admissions_(open|unknown)$/,
   /^SCAN compressions USING COVERING INDEX compressions_open$/,
+  /^SCAN sessions USING COVERING INDEX sessions_held_until$/,
   // One row for each model; read at the start.
   /^SCAN learnt_windows$/,
   /^SCAN json_each /,
@@ -51,6 +52,7 @@ test('what recovery reads depends on what is unfinished: it uses only the indexe
   expect(steps).toEqual([
     'SCAN session_admissions USING COVERING INDEX admissions_open',
     'SCAN compressions USING COVERING INDEX compressions_open',
+    'SCAN sessions USING COVERING INDEX sessions_held_until',
   ]);
   db.close();
 });

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -249,6 +250,27 @@ describe('a loss that is accepted', () => {
     expect(opening).toEqual({ lastStop: 'none', warnings: [] });
     db.close();
   });
+
+  test.each([
+    ['deleted', rmSync],
+    ['emptied', truncateSync],
+  ])(
+    'of a killed store whose database was %s takes its log away too, so that the next start can begin',
+    async (_how, spoil) => {
+      const home = await aKilledStore();
+      const log = readFileSync(join(home, 'state.db-wal'));
+      spoil(join(home, 'state.db'));
+
+      const restored = acceptLoss({ home, newStoreId, at });
+
+      expect(restored).toMatchObject({ store: null, missing: { after: 0 }, keptIn: join(home, keptName) });
+      expect(readFileSync(join(home, keptName, 'state.db-wal')).equals(log)).toBe(true);
+      expect(readdirSync(home)).not.toContain('state.hwm');
+      const opened = openStore({ home, newStoreId: 'fresh' });
+      expect([opened.storeId, opened.opening.warnings]).toEqual(['fresh', []]);
+      opened.db.close();
+    },
+  );
 
   test('is refused where the store is not whole in itself, and nothing is touched', async () => {
     const store = new WorkingStore();

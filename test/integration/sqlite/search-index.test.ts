@@ -84,13 +84,16 @@ describe('the search index', () => {
     const { home, index } = await anIndexedStore();
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${index}${suffix}`, { force: true });
     mkdirSync(index);
-    const storage = await openWorkerStorage(options(home));
+    const indexFailures: unknown[] = [];
+    const storage = await openWorkerStorage({ ...options(home), onIndexFailure: (error) => indexFailures.push(error) });
     onTestFinished(() => storage.close());
     const session = await (await TestOwner.takingOver(storage.ledger)).create('session-2');
 
     await session.turn('a', { answer: 'another zebra' });
 
     expect(await find(storage)).toEqual({ hits: [], next: null, behind: true });
+    expect(await find(storage)).toEqual({ hits: [], next: null, behind: true });
+    expect(indexFailures).toHaveLength(1); // told once, and not at each search
     expect((await storage.queries.findSession('session-2'))?.messageCount).toBe(2);
     rmSync(index, { recursive: true });
     await vi.waitFor(

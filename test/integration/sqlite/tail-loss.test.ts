@@ -330,7 +330,8 @@ describe('a start after damage was met', () => {
 async function aStoreOnceSuspected(): Promise<string> {
   const store = new WorkingStore();
   await store.work(3);
-  store.writer.suspect();
+  store.checkpoint();
+  store.writer.distrust('corrupt');
   await store.storage.close();
   expect(store.mark.state).toBe('suspect');
   return store.home;

@@ -69,7 +69,12 @@ export class GatewayProcess implements Asker {
 
   /** Whether clients find it. */
   get serves(): boolean {
-    return this.alive && (this.phase === 'ready' || this.phase === 'draining');
+    const isUp = this.phase === 'ready' || this.phase === 'draining';
+    return this.alive && isUp && this.services?.gateway.isServing() === true;
+  }
+
+  get isRecovering(): boolean {
+    return this.phase === 'booting' && this.services !== null;
   }
 
   turnOf(sessionId: string): Exchange['turn'] {
@@ -97,7 +102,7 @@ export class GatewayProcess implements Asker {
   /** A graceful stop; a second call is the second signal. */
   async drain(drainMs: number): Promise<void> {
     if (this.phase === 'draining') this.#hurry.abort();
-    if (this.phase !== 'ready' || this.services === null) return;
+    if ((this.phase !== 'ready' && !this.isRecovering) || this.services === null) return;
     this.phase = 'draining';
     this.draining = true;
     await this.services.gateway.drain(drainMs, this.#hurry.signal);

@@ -97,6 +97,7 @@ export class Site {
     if (owner?.frozen === false && owner.phase !== 'booting' && this.living.length === 1) blows.push('pause');
     if (owner !== null) blows.push('kill_all');
     if (this.living.some(({ frozen }) => frozen)) blows.push('wake');
+    if (owner?.isRecovering === true && !owner.frozen) blows.push('stop');
     return blows;
   }
 

@@ -128,6 +128,7 @@ export function drawRates(random: Random): FaultRates {
     pause: rate(0.25, 0.003, 0.01),
     wake: 0.01,
     hang_up: rate(0.4, 0.005, 0.02),
+    stop: 0.004,
   };
   return {
     blows,

@@ -1,5 +1,5 @@
 /* P2 to P5 and P13 on the rows of admissions: what one append may do to them. */
-import { activeMessages, isRetry } from './books.ts';
+import { activeMessages, isRetry, logOf, outages } from './books.ts';
 import type { Books } from './books.ts';
 import type { AdmissionRow, EventRow, SessionRow } from './rows.ts';
 
@@ -276,7 +276,14 @@ function judgeAnswer({ verdict, store, turnRequests }: Books, change: RowChange,
 }
 
 /** What the gateway may find out by itself. Every other reason must have come from the server. */
-const ownReasons = new Set(['context_exhausted', 'max_steps', 'empty_reply', 'cut_off', 'internal']);
+const ownReasons = new Set([
+  'context_exhausted',
+  'compression_failed',
+  'max_steps',
+  'empty_reply',
+  'cut_off',
+  'internal',
+]);
 
 function judgeFailure(books: Books, change: RowChange, from: AdmissionRow, to: AdmissionRow): void {
   const { verdict, limits, turnRequests } = books;
@@ -290,18 +297,44 @@ function judgeFailure(books: Books, change: RowChange, from: AdmissionRow, to: A
   verdict.hold(!lost, 'P4', () => `${nameOf(from)} was failed by an owner that did not run it: ${reason}`);
   const end = turnRequests.get(to.admissionId)?.at(-1)?.end;
   const told = end?.kind === 'failed' && end.reason === reason;
-  verdict.hold(told || ownReasons.has(reason), 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
+  const unsummarised = !told && saidOfSummaries(books, change.sessionId).has(reason);
+  verdict.hold(
+    told || unsummarised || ownReasons.has(reason),
+    'P5',
+    () => `${nameOf(from)} failed as ${reason}, which never happened`,
+  );
   if (reason === 'internal') {
     verdict.hold(end?.kind === 'failed' && end.reason === 'threw', 'bug', () => `${nameOf(from)} failed as internal`);
   }
-  if (reason === 'context_exhausted' && !change.after.deleted) {
+  const needsRoom = reason === 'context_exhausted' || reason === 'compression_failed' || unsummarised;
+  if (needsRoom && !change.after.deleted) {
     const refused = end?.kind === 'failed' && end.reason === 'context_overflow';
     const tooLarge = largestSize(books, change, to) > knownWindow(books, change);
-    verdict.hold(refused || tooLarge, 'P9', () => `${nameOf(from)} fits the window and failed as context_exhausted`);
+    verdict.hold(refused || tooLarge, 'P9', () => `${nameOf(from)} fits the window and failed as ${reason}`);
+  }
+  if (reason === 'context_exhausted') {
+    const outage = outageOfSummary(books, change.sessionId, to);
+    verdict.hold(outage === null, 'P6', () => `${nameOf(from)} is burnt: its summary failed as ${outage}`);
   }
   if (reason === 'empty_reply' || reason === 'max_steps') {
     verdict.hold(end?.kind === 'finished', 'P5', () => `${nameOf(from)} failed as ${reason}, which never happened`);
   }
+}
+
+/** What the models have said that were asked for summaries. At the deadline one is given up, sent or not. */
+function saidOfSummaries(books: Books, sessionId: string): ReadonlySet<string> {
+  const exchanges = ['', sessionId].flatMap((id) => books.summaryRequests.get(id) ?? []);
+  const said = exchanges.flatMap(({ end }) => (end?.kind === 'failed' ? [end.reason] : []));
+  const gaveUp = logOf(books, sessionId).some(({ type }) => type === 'compression.failed');
+  return new Set(gaveUp ? [...said, 'stalled'] : said);
+}
+
+/** Why the summary failed that was the last thing that the turn asked for, where that says nothing of its prompt. */
+function outageOfSummary(books: Books, sessionId: string, row: AdmissionRow): string | null {
+  const last = books.summaryRequests.get(sessionId)?.at(-1);
+  const newestRequest = books.turnRequests.get(row.admissionId)?.at(-1)?.number ?? 0;
+  if (last?.turn?.executionGeneration !== row.executionGeneration || last.number < newestRequest) return null;
+  return last.end?.kind === 'failed' && outages.has(last.end.reason) ? last.end.reason : null;
 }
 
 /** The smallest window that anybody has stated for the models that the session may have had. */

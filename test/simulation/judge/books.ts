@@ -34,6 +34,8 @@ export interface Books {
   readonly moments: Map<string, Moment[]>;
   /** The turn requests of an admission, oldest first. */
   readonly turnRequests: Map<string, Exchange[]>;
+  /** The summary requests of a session, oldest first; under the empty name those to a model that is no session's own. */
+  readonly summaryRequests: Map<string, Exchange[]>;
   /** By session id: the largest context that a server has reported since the newest compression. */
   readonly reported: Map<string, number>;
   /** Summaries that a model server has finished: text. */
@@ -58,6 +60,7 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     statedWindows: new Map(),
     moments: new Map(),
     turnRequests: new Map(),
+    summaryRequests: new Map(),
     reported: new Map(),
     summaries: new Set(),
     openCalls: new Map(),
@@ -65,6 +68,15 @@ export function emptyBooks(verdict: Verdict, store: StoreView, limits: JudgedLim
     openApprovals: new Map(),
   };
 }
+
+/** Reasons for which a turn fails that are not its prompt's own. */
+export const outages: ReadonlySet<string> = new Set([
+  'auth',
+  'rate_limited',
+  'unavailable',
+  'stalled',
+  'compression_failed',
+]);
 
 export function turnKey(sessionId: string, executionGeneration: number): string {
   return `${sessionId}/${executionGeneration}`;

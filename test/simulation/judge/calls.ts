@@ -55,7 +55,7 @@ export interface SnapshotView {
   readonly approvals: readonly { readonly approvalId: string }[];
   readonly pending: readonly {
     readonly admission: AdmissionRow;
-    readonly text: string | null;
+    readonly content: { readonly text: string } | null | undefined;
   }[];
   readonly partial: {
     readonly executionGeneration: number;

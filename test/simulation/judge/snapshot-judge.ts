@@ -40,9 +40,9 @@ export function judgeSnapshot(
   );
   const waiting = snapshot.approvals.map(({ approvalId }) => approvalId).join();
   verdict.hold(waiting === version.approvalIds.join(), 'P12', () => `${at} shows ${waiting} as waiting`);
-  for (const { admission, text: shown } of pending) {
+  for (const { admission, content } of pending) {
     const text = moments.get(asked.sessionId)?.[state.seq - 1]?.admissions.get(admission.admissionId)?.text;
-    verdict.hold(shown === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
+    verdict.hold(content?.text === text, 'P12', () => `${at} has another prompt for ${admission.inputId}`);
   }
   if (partial === null) return;
   const running = [...version.open.values()].find((row) => row.executionGeneration === partial.executionGeneration);

@@ -1,5 +1,5 @@
 import { judgeAdmissions, nameOf } from './admissions.ts';
-import { activeMessages, logOf, newestMoment, turnKey } from './books.ts';
+import { activeMessages, logOf, newestMoment, outages, turnKey } from './books.ts';
 import type { Books, SessionVersion } from './books.ts';
 import { beforeEverything, momentAfter } from './moments.ts';
 import type { Moment } from './moments.ts';
@@ -236,8 +236,6 @@ export class StoreJudge {
     });
   }
 }
-
-const outages = new Set(['auth', 'rate_limited', 'unavailable']);
 
 const terminalEvents = new Set(['admission.cancelled', 'admission.merged', 'turn.settled', 'turn.resolved']);
 

@@ -174,6 +174,9 @@ const summaryFaults: readonly Answer[] = [
   (text) => [{ kind: 'text', text }, { kind: 'hang' }],
   (text) => [{ kind: 'text', text }, { kind: 'vanish' }],
   () => [{ kind: 'throw' }],
+  failsAs('unavailable', { passes: true }),
+  failsAs('rate_limited', { passes: true, retryAfterMs: 90_000 }),
+  failsAs('auth'),
 ];
 
 function toolCall(id: string, args = '{"path":"a.txt"}', name = toolName): ModelStep {

@@ -30,6 +30,7 @@ export function simulatedQueries(deps: {
     findApproval: (sessionId, approvalId) =>
       twoEvents(`find approval ${approvalId}`, () => queries.findApproval(sessionId, approvalId)),
     openApprovals: (page) => twoEvents('open approvals', () => queries.openApprovals(page)),
+    heldQueues: (limit) => queries.heldQueues(limit),
     unknownAdmissions: (limit) => twoEvents('unknown admissions', () => queries.unknownAdmissions(limit)),
   };
 

@@ -1,4 +1,4 @@
-import { Random } from './random.ts';
+import { Random, seedOf } from './random.ts';
 
 /** What the world does to the processes after a step, beside the faults of single calls. */
 export type Blow =
@@ -11,7 +11,9 @@ export type Blow =
   /** The frozen owners go on as if nothing had happened. */
   | 'wake'
   /** A client's connection breaks. */
-  | 'hang_up';
+  | 'hang_up'
+  /** The owner is told to stop before it has recovered the store. */
+  | 'stop';
 
 /**
  * Everything that chance decides in a history, in lists that can be shrunk one by one. A list that ends early, or a
@@ -52,6 +54,8 @@ const mostBlows = 100;
 /** Draws from a seed, and writes down what was drawn. */
 export class DrawnDecisions implements Decisions {
   readonly #random: Random;
+  /** Early stops have a source of their own: where none falls, a history is the same as without them. */
+  readonly #stops: Random;
   readonly #rates: FaultRates;
   readonly #asked = new Map<string, number>();
   readonly #picks: number[] = [];
@@ -61,6 +65,7 @@ export class DrawnDecisions implements Decisions {
 
   constructor(seed: number, rates: FaultRates) {
     this.#random = new Random(seed);
+    this.#stops = new Random(seedOf(seed, 1));
     this.#rates = rates;
   }
 
@@ -89,7 +94,8 @@ export class DrawnDecisions implements Decisions {
     if (this.#calm || this.#blows.length >= mostBlows) return null;
     for (const blow of allowed) {
       const rate = this.#rates.blows[blow];
-      if (rate === 0 || !this.#random.chance(rate)) continue;
+      const random = blow === 'stop' ? this.#stops : this.#random;
+      if (rate === 0 || !random.chance(rate)) continue;
       this.#blows.push({ step, blow });
       return blow;
     }

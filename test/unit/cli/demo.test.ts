@@ -71,6 +71,8 @@ function told(world: {
     write: (text: string) => {
       written += text;
     },
+    flushed: async () => true,
+    failure: null,
     isTerminal: world.terminal,
     columns: world.terminal ? (world.columns ?? 80) : Infinity,
   };

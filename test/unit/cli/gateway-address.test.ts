@@ -59,6 +59,30 @@ describe('a gateway that cannot be reached', () => {
     expect(stderr).toContain(join(home, 'gateway.json'));
   });
 
+  test('because another gateway has its address now is not asked in its place', async () => {
+    const home = temporaryHome();
+    const { url, calls } = await FakeGateway.start(temporaryHome(), lists);
+    announce(home, { url, pid: process.pid });
+
+    const { code, stderr } = await runCommand(['sessions', '--home', home, '--json']);
+
+    expect({ code, calls }).toEqual({ code: 69, calls: [] });
+    expect(errorOf(stderr)).toMatchObject({ reason: 'no_gateway' });
+    expect(stderr).toContain('Another gateway has this address now');
+  });
+
+  test('because its process was killed and another one refuses its token is told so', async () => {
+    const home = temporaryHome();
+    const { url } = await FakeGateway.start(temporaryHome(), lists);
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    announce(home, { url, pid, token: 'the-token-of-a-gateway-that-was-killed' });
+
+    const { code, stderr } = await runCommand(['sessions', '--home', home]);
+
+    expect(code).toBe(69);
+    expect(stderr).toContain(`its process ${pid} doesn't run any more`);
+  });
+
   test('because something else answers there is told so', async () => {
     const home = temporaryHome();
     const gateway = await FakeGateway.start(home, lists);
@@ -67,6 +91,32 @@ describe('a gateway that cannot be reached', () => {
 
     expect(code).not.toBe(0);
   });
+});
+
+describe('a backup', () => {
+  const nobody = 'ws://127.0.0.1:9/rpc';
+
+  test('of a gateway that was named by its address is never one of the home folder of this machine', async () => {
+    const home = temporaryHome();
+    const file = join(temporaryHome(), 'backup.db');
+    const environment = { HOLDFAST_HOME: home, HOLDFAST_URL: nobody, HOLDFAST_TOKEN: 'x' };
+
+    const { code, stderr } = await runCommand(['backup', file], { environment });
+
+    expect(code).toBe(69);
+    expect(stderr).toBe(`No gateway answers at ${nobody} (connect ECONNREFUSED 127.0.0.1:9).\n`);
+  });
+
+  test('is made here where the gateway of the home folder was killed, whoever has its address now', async () => {
+    const home = temporaryHome();
+    const { url, calls } = await FakeGateway.start(temporaryHome(), lists);
+    announce(home, { url, pid: process.pid });
+
+    const { code, stderr } = await runCommand(['backup', join(temporaryHome(), 'backup.db'), '--home', home]);
+
+    expect({ code, calls }).toEqual({ code: 74, calls: [] });
+    expect(stderr).toBe(`There is no store in ${home}.\n`);
+  }, 30_000); // it loads the whole gateway
 });
 
 describe('a gateway', () => {
@@ -96,6 +146,7 @@ describe('a gateway', () => {
   test.each([
     [['--url', 'ws://127.0.0.1:9/rpc'], 'needs its token'],
     [['--url', 'http://127.0.0.1:9', '--token', 'x'], 'looks like ws://'],
+    [['--url', 'ws://127.0.0.1:9/rpc', '--token', 'bad\ntoken'], 'such as a line end'],
   ])('is not looked for with half an address: %j', async (options, words) => {
     const { code, stderr } = await runCommand(['sessions', ...options]);
 
@@ -114,7 +165,7 @@ describe('a gateway', () => {
   });
 });
 
-function announce(home: string, { url, pid }: { readonly url: string; readonly pid: number }): void {
+function announce(home: string, file: { readonly url: string; readonly pid: number; readonly token?: string }): void {
   const rest = { instance_id: 'i', epoch: 1, state: 'ready', version: '1', protocol: 'holdfast.v1' } as const;
-  writeGatewayFile(home, { url, token, pid, ...rest });
+  writeGatewayFile(home, { token, ...file, ...rest });
 }

@@ -133,7 +133,9 @@ describe('search', () => {
     const asJson = await runCommand(['search', 'zebra', '--limit', '2', '--json', '--home', home]);
 
     expect(stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(stderr).toBe('There are more: --limit 4\nThe index is still catching up: newer messages may be missing.\n');
+    expect(stderr).toBe(
+      "There are more: --limit 4\nThe index is still catching up, or is not available (the gateway's log says which): messages may be missing.\n",
+    );
     expect(gateway.paramsOf('session.search').slice(0, 2)).toEqual([
       { query: 'zebra', limit: 2 },
       { query: 'zebra', limit: 1, cursor: 'more' },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { temporaryHome } from '../config/temporary-home.ts';
 import { FakeGateway, Refused, type Script } from './fake-gateway.ts';
 import { documentOf, errorOf, runCommand } from './run-command.ts';
-import { aMessage, aReceipt, aSnapshot, completed, lost } from './wire-builders.ts';
+import { aMessage, aReceipt, aSnapshot, aSummary, completed, lost } from './wire-builders.ts';
 
 describe('wait', () => {
   const ended: Script = {
@@ -244,6 +244,49 @@ describe('resolve', () => {
 
     expect(code).toBe(1);
     expect(errorOf(stderr)).toMatchObject({ reason: 'not_unknown' });
+  });
+});
+
+describe('a hold', () => {
+  const script: Script = {
+    'session.hold': ({ session_id }) => ({ session_id, revision: 3 }),
+    'session.release': ({ session_id }) => ({ session_id, revision: 4 }),
+    'session.get': ({ session_id }) => ({
+      ...aSummary({ session_id }),
+      hold: null,
+      blocked_by: session_id === 'lost' ? ['unknown_execution'] : [],
+      context: aSnapshot().context,
+    }),
+  };
+
+  test('is set with a reason, and the answer says how it ends', async () => {
+    const { home, gateway } = await given(script);
+
+    const { code, stdout } = await runCommand(['hold', 's1', '--reason', 'a deployment', '--home', home]);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('holdfast release s1');
+    expect(gateway.paramsOf('session.hold')).toEqual([{ session_id: 's1', reason: 'a deployment' }]);
+  });
+
+  test('is ended by release', async () => {
+    const { home, gateway } = await given(script);
+
+    const ran = await runCommand(['release', 's1', '--home', home]);
+
+    expect(ran).toEqual({ code: 0, stdout: "The session isn't held any more, and its queue goes on.\n", stderr: '' });
+    expect(gateway.paramsOf('session.release')).toEqual([{ session_id: 's1' }]);
+    expect((await runCommand(['release', 'lost', '--home', home])).stdout).toContain('holdfast resolve lost');
+    const asJson = await runCommand(['release', 's1', '--json', '--home', home]);
+    expect(documentOf(asJson.stdout)).toEqual({ session_id: 's1', revision: 4 });
+  });
+
+  test('is named where a prompt waits for it, with the command that ends it', async () => {
+    const { home } = await given({
+      'prompt.submit': () => aReceipt({ blocked_by: ['session_held'] }),
+    });
+
+    expect((await runCommand(['send', 's1', 'x', '--home', home])).stdout).toContain('holdfast release');
   });
 });
 

@@ -32,6 +32,13 @@ const status: ResultOf<'gateway.status'> = {
   sessions: 4,
   admissions: { queued: 5, started: 1, unknown: 1, terminal: 20 },
   breakers: [],
+  held: [
+    {
+      session_id: 's7',
+      hold: { reason: 'auth', until: null, by: 'gateway', at: '2030-01-01T00:00:00.000Z' },
+      queued: 3,
+    },
+  ],
   unknown: [
     {
       session_id: 's9',
@@ -57,6 +64,8 @@ describe('status', () => {
     expect(stdout).toContain('step 2, compressing');
     expect(stdout).toContain('Need a decision');
     expect(stdout).toMatch(/s9 +i9 +tool/);
+    expect(stdout).toContain('Held (holdfast release SESSION):');
+    expect(stdout).toMatch(/s7 +3 +auth .* it is released/);
   });
 
   test('is the whole answer with --json', async () => {

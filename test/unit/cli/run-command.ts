@@ -27,6 +27,8 @@ export async function runCommand(argv: readonly string[], world: World = {}): Pr
       written[name] += text;
       world.onWrite?.(text);
     },
+    flushed: async () => true,
+    failure: null,
     isTerminal: world.terminal === true,
     columns: world.terminal === true ? 80 : Infinity,
   });

@@ -12,6 +12,8 @@ describe('a command line that is not understood', () => {
     [['sessions', '--limit', 'many'], 'Not a whole number'],
     [['wait', 's', 'a', '--timeout', '-1'], 'Not a number of seconds'],
     [['status', 'now'], 'too many arguments'],
+    [['sessions', '--home', ''], 'It is empty.'],
+    [['serve', '--home='], 'It is empty.'],
   ])('ends with 2 and says what is wrong: %j', async (argv, words) => {
     const { code, stdout, stderr } = await runCommand(argv);
 
@@ -44,6 +46,8 @@ describe('--help', () => {
     'respond',
     'resolve',
     'interrupt',
+    'hold',
+    'release',
     'steer',
     'sessions',
     'show',

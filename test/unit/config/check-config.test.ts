@@ -243,6 +243,34 @@ describe('a provider', () => {
     ]);
   });
 
+  test('`custom` may be the fallback of a named one: `model.base_url` is its address then', () => {
+    const fallback = 'fallbacks: [{ provider: custom, model: m }]';
+    expect(
+      problems(`${local}model: { provider: local, default: m, base_url: "http://other/v1", ${fallback} }`),
+    ).toEqual([]);
+    expect(problems(`${local}model: { provider: local, default: m, ${fallback} }`)).toHaveLength(1);
+  });
+
+  test('has models whose windows leave room for a prompt, the default one and all others', () => {
+    const entry = (says: string): string => `providers: { p: { kind: anthropic, models: { m: { ${says} } } } }`;
+    expect(problems(entry('context_length: 1000, max_output_tokens: 2000'))).toEqual([
+      expect.stringContaining(
+        'providers.p.models.m.max_output_tokens: (2000) must be smaller than providers.p.models.m.context_length (1000)',
+      ),
+    ]);
+    expect(
+      problems(`${entry('context_length: 1000')}\nmodel: { provider: p, default: m, max_output_tokens: 2000 }`),
+    ).toEqual([
+      expect.stringContaining(
+        'model.max_output_tokens: (2000) must be smaller than providers.p.models.m.context_length (1000)',
+      ),
+    ]);
+    expect(problems(`${local}model: { provider: local, default: m, context_length: 1 }`)).toEqual([
+      expect.stringContaining('model.context_length: (1) must be at least 256'),
+    ]);
+    expect(problems(entry('context_length: 1000, max_output_tokens: 999'))).toEqual([]);
+  });
+
   test('for titles obeys the same rules', () => {
     expect(problems('auxiliary: { title_generation: { enabled: true, base_url: "http://h/v1" } }')).toEqual([
       'config.yaml:1:59: auxiliary.title_generation.base_url: means nothing without `auxiliary.title_generation.provider`; for an OpenAI-compatible server write `provider: custom`',
@@ -301,6 +329,10 @@ describe('toolsets', () => {
     const { toolsets } = valid(`toolsets: { all: [files, files.read, builtin, builtin.time] }\n${servers}`);
 
     expect(toolsets).toEqual({ all: ['files', 'files.read', 'builtin', 'builtin.time'] });
+  });
+
+  test.each(['constructor', 'toString.x', 'files.', 'files..x'])('know no server or tool called %s', (entry) => {
+    expect(problems(`toolsets: { all: [${entry}] }\nmcp_servers: { files: { command: x } }`)).toHaveLength(1);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
@@ -203,6 +203,7 @@ providers:
       files: null,
       temperature: 0.2,
       reasoningEffort: 'high',
+      alternatingRoles: null,
       options: {},
     });
     expect(modelSettings(config, 'claude', 'sonnet')).toMatchObject({ outputTokens: 9000, options: { speed: 'fast' } });
@@ -238,11 +239,19 @@ describe('the .env file of the home folder', () => {
     expect(logLevel).toBe('info');
   });
 
+  test('fills a variable that is set to nothing: it counts as one that is not set', () => {
+    process.env['OPENAI_API_KEY'] = '';
+    const home = homeWith('model: { provider: custom, default: m, base_url: http://h/v1 }');
+    writeFileSync(join(home, '.env'), 'OPENAI_API_KEY=from-file\n');
+
+    expect(readConfiguration(home).endpoints[0]?.apiKey).toBe('from-file');
+  });
+
   test('that cannot be read is a problem of the configuration', () => {
     const home = temporaryHome();
     mkdirSync(join(home, '.env'));
 
-    expect(() => readConfiguration(home)).toThrow(ConfigError);
+    expect(() => readConfiguration(home)).toThrow(`${join(home, '.env')}: is a folder and not a file`);
   });
 });
 
@@ -279,7 +288,32 @@ describe('HOLDFAST_FAILPOINTS', () => {
   });
 });
 
+describe('a variable that an MCP server is to get', () => {
+  test('and that is not set is told by its name', () => {
+    process.env['LOCAL_KEY'] = 'is-set';
+    const { notices } = readConfiguration(
+      homeWith(`
+mcp_servers:
+  web: { url: "http://127.0.0.1:1/mcp", headers_env: { Authorization: NO_SUCH_HEADER, X-Key: LOCAL_KEY } }
+  files: { command: x, pass_env: [NO_SUCH_VARIABLE, LOCAL_KEY] }
+`),
+    );
+
+    expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'The variable NO_SUCH_HEADER is not set, so the MCP server `web` starts without the header Authorization.',
+      'The variable NO_SUCH_VARIABLE is not set, so the MCP server `files` starts without it.',
+    ]);
+  });
+});
+
 describe('a file that cannot be used', () => {
+  test('may be a link to nothing: then its owner meant another one than the defaults', () => {
+    const home = temporaryHome();
+    symlinkSync(join(home, 'nowhere.yaml'), join(home, 'config.yaml'));
+
+    expect(() => readConfiguration(home)).toThrow('is a link to a file that is not there');
+  });
+
   test('names itself in every problem', () => {
     const home = homeWith('a: 1\n\nb: 2\n');
 

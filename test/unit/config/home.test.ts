@@ -64,6 +64,16 @@ describe('the home folder', () => {
     expect(modeOf(home)).toBe(0o755);
   });
 
+  test('may be begun with an .env alone, as the example says', () => {
+    const home = temporaryHome();
+    writeFileSync(join(home, '.env'), '');
+    chmodSync(home, 0o755);
+
+    openHome(home);
+
+    expect(modeOf(home)).toBe(0o700);
+  });
+
   test('may be a link to a folder', () => {
     const home = temporaryHome();
     const link = join(temporaryHome(), 'link');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { renderErrors, renderEvents, renderMethods, renderOpenRpc } from '../../../scripts/protocol-reference.ts';
+import { objectRows } from '../../../scripts/schema-tables.ts';
 import { openRpcDocument } from '../../../src/protocol/open-rpc.ts';
 
 // Required without its types, for they come as sources that don't hold under our compiler settings.
@@ -26,6 +27,22 @@ describe('what is generated from the protocol', () => {
   test('docs/reference/openrpc.json is up to date', async () => {
     expect(read('openrpc.json')).toBe(await format(renderOpenRpc(), { parser: 'json', printWidth: 120 }));
   });
+});
+
+test('the fields of an object with several forms say with which form they come', () => {
+  const field = { type: 'integer' } as const;
+  const form = (name: string, key: string, description?: string) => ({
+    ...(description === undefined ? {} : { description }),
+    properties: { kind: { const: name }, both: field, [key]: field },
+    required: ['kind', 'both', key],
+  });
+
+  expect(objectRows({ oneOf: [form('a', 'one', 'The first.'), form('b', 'two')] })).toEqual([
+    ['`kind`', '`"a"`, `"b"`', 'yes', '`"a"`: The first.'],
+    ['`both`', 'integer', 'yes', ''],
+    ['`one`', 'integer', 'yes', 'Only with `kind` `"a"`.'],
+    ['`two`', 'integer', 'yes', 'Only with `kind` `"b"`.'],
+  ]);
 });
 
 describe('the OpenRPC document', () => {

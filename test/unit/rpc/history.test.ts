@@ -238,6 +238,41 @@ describe('session.content', () => {
       expect(await refusalOf('session.content', bad)).toMatchObject({ reason: 'invalid_params' });
   });
 
+  test('shows and answers the parts of a prompt that waits, and of one that was never sent', async () => {
+    core = await MemoryGateway.started();
+    peer = FakePeer.connect(rpcDependencies(core));
+    session_id = await core.create();
+    await peer.call('session.hold', { session_id, reason: 'lunch' });
+    const parts = [
+      { type: 'image', media_type: 'image/png', data: 'aGk=' },
+      { type: 'file', media_type: 'text/plain', data: 'aGVsbG8=', name: 'a.txt' },
+    ];
+    const { admission_id } = await peer.call('prompt.submit', { session_id, input_id: 'a', parts });
+    const shown = {
+      text: '',
+      parts: [
+        { type: 'image', media_type: 'image/png', bytes: 2 },
+        { type: 'file', media_type: 'text/plain', bytes: 5, name: 'a.txt' },
+      ],
+    };
+    const content = { admission_id, part: 1 };
+
+    expect(await peer.call('prompt.list', { session_id })).toMatchObject({ prompts: [shown] });
+    expect(await peer.call('session.resume', { session_id })).toMatchObject({ pending: [shown] });
+    await peer.call('prompt.cancel', { session_id, admission_id });
+    expect((await pageOf({})).entries.at(-1)).toMatchObject({ type: 'prompt', ...shown });
+    expect(await peer.call('session.content', { session_id, ...content })).toMatchObject({ text: 'aGVsbG8=' });
+    expect(await refusalOf('session.content', { admission_id, part: 2 })).toMatchObject({ reason: 'not_found' });
+    for (const bad of [
+      { admission_id, tool_call: 0 },
+      { message_id: 1, part: 0, tool_call: 0 },
+    ])
+      expect(await refusalOf('session.content', bad)).toMatchObject({
+        reason: 'invalid_params',
+        fields: [{ path: 'tool_call' }],
+      });
+  });
+
   test('answers nothing of another session', async () => {
     await aCompressedSession(false);
     const other = await core.create();

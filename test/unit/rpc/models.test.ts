@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../src/adapters/outbound/memory/fake-clock.ts';
 import { textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { makeLayeredCatalog } from '../../../src/adapters/outbound/catalog/layered-catalog.ts';
+import { makeCheckAddress } from '../../../src/composition/check-new-session.ts';
 import { makeListModels } from '../../../src/composition/list-models.ts';
 import { environmentOf } from '../../../src/config/environment.ts';
 import { modelEndpoints } from '../../../src/config/model-endpoints.ts';
@@ -75,6 +76,57 @@ describe('model.list', () => {
       ],
     });
     expect(JSON.stringify(listed)).not.toContain('sk-secret');
+  });
+});
+
+describe('session.update of the model', () => {
+  const config = configSchema.parse({
+    model: { provider: 'custom', default: 'small', base_url: 'http://127.0.0.1:8000/v1' },
+    auxiliary: { compression: { provider: 'custom', base_url: 'http://127.0.0.1:9000/v1' } },
+    providers: { second: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:7000/v1' } },
+  });
+  const checkAddress = makeCheckAddress({ endpoints: modelEndpoints(config, environmentOf({}), () => '') });
+
+  async function served(profile: object) {
+    const core = await MemoryGateway.started();
+    const session_id = await core.create({ provider: 'second', model: 'q', ...profile });
+    const peer = FakePeer.connect(rpcDependencies(core, { checkAddress }));
+    const update = async (params: object): Promise<unknown> => {
+      const { error } = await peer.request('session.update', { session_id, ...params });
+      if (error !== undefined) return error.data;
+      const { provider, model, base_url, revision } = await peer.call('session.get', { session_id });
+      return { provider, model, base_url, revision };
+    };
+    return { update };
+  }
+
+  test('keeps the conversation with its provider when only the model is named', async () => {
+    const { update } = await served({});
+
+    expect(await update({ model: 'q2' })).toMatchObject({ provider: 'second', model: 'q2', base_url: null });
+  });
+
+  test('takes an address that is configured for the provider, however it is written, and no other', async () => {
+    const { update } = await served({});
+    const to = (base_url: string) => update({ provider: 'custom', model: 'small', base_url });
+
+    expect(await to('http://127.0.0.1:9000/v1/')).toMatchObject({ base_url: 'http://127.0.0.1:9000/v1' });
+    expect(await to('http://127.0.0.1:7000/v1')).toMatchObject({
+      reason: 'invalid_params',
+      fields: [{ path: 'base_url' }],
+    });
+    expect(await update({ provider: 'nobody', model: 'small' })).toMatchObject({ fields: [{ path: 'provider' }] });
+  });
+
+  test('to the address at which it is asked anyway is no change', async () => {
+    const { update } = await served({});
+
+    expect(await update({ provider: 'second', model: 'q', base_url: 'http://127.0.0.1:7000/v1' })).toEqual({
+      provider: 'second',
+      model: 'q',
+      base_url: null,
+      revision: 1,
+    });
   });
 });
 

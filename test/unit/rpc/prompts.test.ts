@@ -254,9 +254,11 @@ describe('prompt.receipt, list and cancel', () => {
   });
 
   test('a cursor that is none is refused', async () => {
-    const { error } = await peer.request('prompt.list', { session_id, cursor: 'nonsense' });
+    for (const cursor of ['nonsense', ' ', '0x10', '1e3', 'Infinity']) {
+      const { error } = await peer.request('prompt.list', { session_id, cursor });
 
-    expect(error?.data).toMatchObject({ reason: 'invalid_params', fields: [{ path: 'cursor' }] });
+      expect(error?.data).toMatchObject({ reason: 'invalid_params', fields: [{ path: 'cursor' }] });
+    }
   });
 
   test('a prompt that waits is withdrawn, and again with the same answer', async () => {
@@ -417,10 +419,53 @@ describe('a turn whose fate is unknown', () => {
     expect(other.error).toMatchObject({ code: 1202, data: { reason: 'already_resolved' } });
   });
 
+  test('of the longest input id is retried under one that is read back', async () => {
+    const longest = 'x'.repeat(200);
+    core.model.enqueue([{ kind: 'gate', name: 'never' }]);
+    const { admission_id } = await peer.call('prompt.receipt', { session_id, input_id: 'first' });
+    await peer.call('prompt.resolve_unknown', { session_id, admission_id, execution_generation: 1 });
+    await peer.call('prompt.submit', { session_id, input_id: longest, text: 'Hello' });
+    await core.model.reached('never');
+    core = await MemoryGateway.started({ store: core.store });
+    peer = FakePeer.connect(rpcDependencies(core));
+
+    const lost = await peer.call('prompt.receipt', { session_id, input_id: longest });
+    const { admission_id: lostId, execution_generation } = lost;
+    const resolve = { session_id, admission_id: lostId, execution_generation, action: 'retry' };
+    const { retry } = await peer.call('prompt.resolve_unknown', resolve);
+
+    expect(retry).toMatchObject({ input_id: `${longest}~1` });
+    expect(await peer.call('prompt.receipt', { session_id, input_id: `${longest}~1` })).toMatchObject({
+      admission_id: (retry as { admission_id: string }).admission_id,
+    });
+  });
+
   test('is waited for until somebody resolves it when it is awaited by its retry', async () => {
     const { admission_id } = await peer.call('prompt.receipt', { session_id, input_id: 'first' });
     await peer.call('prompt.resolve_unknown', { session_id, admission_id, execution_generation: 1, action: 'retry' });
 
     expect(await peer.call('prompt.wait', { session_id, input_id: 'first~1' })).toMatchObject({ outcome: 'completed' });
   });
+});
+
+test('while work of turns is tried again on a full disk, what waits says that the storage blocks it', async () => {
+  await busySession();
+  await peer.call('prompt.submit', { session_id, input_id: 'a', text: 'Hello' });
+  core.ledger.failNext('append', ...[1, 2].map(() => new StorageError('full', 'the disk is full')));
+  model.release('go');
+  await quiet();
+
+  const session = await peer.call('session.get', { session_id });
+  const snapshot = await peer.call('session.resume', { session_id });
+  const { prompts } = await peer.call('prompt.list', { session_id });
+  const asked = peer.call('prompt.receipt', { session_id, input_id: 'a' });
+  await core.clock.advance(100);
+
+  const blocked = { blocked_by: ['storage'] };
+  expect([session, snapshot, await asked]).toMatchObject([blocked, blocked, blocked]);
+  expect(prompts).toMatchObject([{ input_id: 'first', blocked_by: [] }, blocked]);
+
+  await core.clock.advance(1_000);
+  await core.ended(session_id, 'a');
+  expect(await peer.call('session.get', { session_id })).toMatchObject({ blocked_by: [] });
 });

@@ -199,13 +199,16 @@ describe('session.update', () => {
   });
 
   test.each([
-    ['a model that is not configured', { model: 'unheard' }, 'model'],
+    ['a provider that is not configured', { provider: 'unheard', model: 'small' }, 'provider'],
+    ['a provider without a model', { provider: 'custom' }, 'model'],
+    ['an address without a provider', { model: 'small', base_url: 'http://127.0.0.1:8000/v1' }, 'provider'],
+    ['an address alone', { base_url: 'http://127.0.0.1:8000/v1' }, 'provider'],
     ['a title that is empty', { title: '' }, 'title'],
     ['a revision that is none', { revision: -1 }, 'revision'],
   ])('refuses %s', async (_what, params, path) => {
-    const problem = { path: 'model', message: 'is not configured' };
-    const checkModel = () => ({ target: undefined, problems: [problem] });
-    peer = FakePeer.connect(rpcDependencies(core, { checkModel }));
+    const problems = [{ path: 'provider', message: 'is not configured' }];
+    const checkAddress = () => ({ problems, baseUrl: null, isStandard: false });
+    peer = FakePeer.connect(rpcDependencies(core, { checkAddress }));
 
     expect(await refusalOf('session.update', params)).toMatchObject({ reason: 'invalid_params', fields: [{ path }] });
   });
@@ -236,6 +239,8 @@ describe('session.delete', () => {
       ['session.interrupt', { execution_generation: 1 }],
       ['session.steer', { execution_generation: 1, input_id: 's', text: 'Hello' }],
       ['session.subscribe', { after_seq: 0 }],
+      ['session.unsubscribe', {}],
+      ['approval.list', {}],
     ] as const)
       expect([method, await refusalOf(method, params)]).toMatchObject([method, { reason: 'not_found' }]);
     expect(await peer.call('session.list', { archived: 'include' })).toMatchObject({ sessions: [] });
@@ -274,7 +279,7 @@ describe('session.delete', () => {
 
     const { params } = await peer.frame((frame) => frame.params?.type === 'session.deleted');
     expect(params).toMatchObject({ session_id, seq: core.log(session_id).at(-1)?.seq });
-    expect(await peer.call('session.unsubscribe', { session_id })).toMatchObject({ subscribed: false });
+    expect(core.hub.hasListeners(session_id)).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedModel, textAnswer } from '../../../src/adapters/outbound/memory/scripted-model.ts';
 import { FakePeer } from '../../support/fake-peer.ts';
-import { MemoryGateway, quiet } from '../../support/memory-gateway.ts';
+import { aCreateRequest, MemoryGateway, quiet } from '../../support/memory-gateway.ts';
 import { rpcDependencies } from '../../support/rpc-dependencies.ts';
 
 let model: ScriptedModel;
@@ -89,6 +89,19 @@ describe('session.create', () => {
     const { error } = await peer.request('session.create', { request_id: 'r', title: 'Walk' });
 
     expect(error).toMatchObject({ code: 1102, data: { reason: 'request_conflict', session_id } });
+  });
+
+  test('finds the session that it made also when the configuration would forbid it by now', async () => {
+    const params = { request_id: 'r', toolsets: ['travel'] };
+    const { session_id } = await peer.call('session.create', params);
+    const problem = { path: 'toolsets', message: 'has no configured toolset travel' };
+    peer = FakePeer.connect(rpcDependencies(core, { checkNewSession: () => [problem] }));
+
+    const again = await peer.call('session.create', params);
+    const other = await peer.request('session.create', { ...params, title: 'Walk' });
+
+    expect(again).toMatchObject({ session_id, created: false });
+    expect(other.error?.data).toMatchObject({ reason: 'request_conflict', session_id });
   });
 
   test('with an address that is not configured is refused by its field', async () => {
@@ -303,8 +316,18 @@ describe('session.get and session.list', () => {
     const titles = [first, second].flatMap(({ sessions }) =>
       (sessions as { title: string }[]).map(({ title }) => title),
     );
-    expect(titles.sort()).toEqual(['one', 'three', 'two']);
+    expect(titles).toEqual(['three', 'two', 'one']);
     expect(second['next_cursor']).toBeNull();
+  });
+
+  test('list refuses a cursor that no page has given', async () => {
+    const others = await core.create({ principalId: 'other' });
+
+    for (const cursor of ['nonsense', others]) {
+      const { error } = await peer.request('session.list', { cursor });
+
+      expect(error?.data).toMatchObject({ reason: 'invalid_params', fields: [{ path: 'cursor' }] });
+    }
   });
 });
 
@@ -440,6 +463,50 @@ describe('session.subscribe, unsubscribe and events', () => {
     await peer.call('session.subscribe', { session_id: two, after_seq: 0 });
   });
 
+  describe.each(['session.create', 'session.fork'])('%s where no subscription has room', (method) => {
+    let params: object;
+
+    beforeEach(async () => {
+      const deps = rpcDependencies(core);
+      peer = FakePeer.connect({ ...deps, limits: { ...deps.limits, max_subscriptions: 2 } });
+      const one = await core.create();
+      await core.turn(one, 'a');
+      await peer.call('session.subscribe', { session_id: one, after_seq: 0 });
+      params = method === 'session.create' ? {} : { session_id: one, message_id: 2 };
+    });
+
+    test('is refused, and nothing was made', async () => {
+      await peer.call('session.subscribe', { session_id: await core.create(), after_seq: 0 });
+
+      const { error } = await peer.request(method, params);
+
+      expect(error?.data).toMatchObject({ reason: 'overloaded', retryable: true, limit: 2 });
+      expect(core.store.states()).toHaveLength(2);
+    });
+
+    test('makes as many as have room, also among calls at once', async () => {
+      const answers = await Promise.all([1, 2, 3].map(() => peer.request(method, params)));
+
+      expect(answers.map(({ error }) => error?.data.reason ?? 'made').sort()).toEqual([
+        'made',
+        'overloaded',
+        'overloaded',
+      ]);
+      expect(core.store.states()).toHaveLength(2);
+    });
+
+    test('takes no room when it fails', async () => {
+      const conflict = { ...params, request_id: 'r' };
+      await core.createSession(aCreateRequest({ requestId: 'r', title: 'Another' }));
+
+      const refused = await peer.request(method, conflict);
+      const made = await peer.call(method, params);
+
+      expect(refused.error?.data).toMatchObject({ reason: 'request_conflict' });
+      expect(made).toMatchObject({ created: true });
+    });
+  });
+
   test('a connection that has gone leaves nobody listening', async () => {
     const session_id = await core.create();
     await peer.call('session.resume', { session_id });
@@ -448,6 +515,21 @@ describe('session.subscribe, unsubscribe and events', () => {
 
     expect(core.hub.hasListeners(session_id)).toBe(false);
   });
+
+  test.each(['session.create', 'session.fork', 'session.resume', 'session.subscribe'])(
+    'a connection that goes while its %s is under way leaves nobody listening',
+    async (method) => {
+      const session_id = await core.create();
+      await core.turn(session_id, 'a prompt');
+      const known = method === 'session.subscribe' ? { session_id, after_seq: 0 } : { session_id };
+      const answer = peer.request(method, method === 'session.create' ? { source: 'cli' } : known);
+
+      peer.hangUp();
+
+      const { result } = (await answer) as { result?: { session_id?: string } };
+      expect(core.hub.hasListeners(result?.session_id ?? session_id)).toBe(false);
+    },
+  );
 });
 
 describe('rpc.discover', () => {

@@ -142,6 +142,7 @@ const events = {
       boundary: 'model',
       step: 1,
       contextTokens: 99,
+      answeredBy: null,
     },
     payload: {
       step: 1,
@@ -281,7 +282,7 @@ describe('an event on the wire', () => {
     const message = { id, originId, role, kind, tokens, admissionId, toolCallIds, toolCallId };
 
     const wire = eventToWire(
-      anEvent({ type: 'message.appended', message, boundary: null, step: 0, contextTokens: null }),
+      anEvent({ type: 'message.appended', message, boundary: null, step: 0, contextTokens: null, answeredBy: null }),
     );
 
     anyEvent.parse(wire);
@@ -291,7 +292,7 @@ describe('an event on the wire', () => {
   test('with a text beyond 64 KiB is cut between two characters', () => {
     const message = aMessage({ text: `a${'😀'.repeat(20_000)}` });
     const wire = eventToWire(
-      anEvent({ type: 'message.appended', message, boundary: null, step: 0, contextTokens: null }),
+      anEvent({ type: 'message.appended', message, boundary: null, step: 0, contextTokens: null, answeredBy: null }),
     );
 
     expect(wire.payload).toMatchObject({ message: { text: `a${'😀'.repeat(16_383)}`, truncated: true } });
@@ -300,7 +301,14 @@ describe('an event on the wire', () => {
   test('that is too large all the same is replaced, and keeps its number', () => {
     const toolCalls = Array.from({ length: 40_000 }, (_, index) => aToolCall({ id: `call-${index}` }));
     const event = anEvent(
-      { type: 'message.appended', message: aMessage({ toolCalls }), boundary: null, step: 0, contextTokens: null },
+      {
+        type: 'message.appended',
+        message: aMessage({ toolCalls }),
+        boundary: null,
+        step: 0,
+        contextTokens: null,
+        answeredBy: null,
+      },
       { seq: 42 },
     );
 

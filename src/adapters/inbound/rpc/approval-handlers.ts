@@ -1,4 +1,4 @@
-import { result } from './answer.ts';
+import { failed, result } from './answer.ts';
 import { approvalResolutionToWire, openApprovalsToWire } from './approval-to-wire.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import type { HandlersOf } from './handler.ts';
@@ -21,6 +21,9 @@ export function makeApprovalHandlers(deps: RpcDependencies): HandlersOf<'approva
     },
 
     'approval.list': async ({ session_id, limit }, { principal }) => {
+      if (session_id !== undefined && (await deps.queries.findSession(session_id)) === null) {
+        return failed('not_found', { what: 'session' });
+      }
       const of = session_id === undefined ? { principalId: principal.principalId } : { sessionId: session_id };
       const open = await deps.queries.openApprovals({ of, limit: limit + 1 });
       return result({ approvals: openApprovalsToWire(open.slice(0, limit)), more: open.length > limit });

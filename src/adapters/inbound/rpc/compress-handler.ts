@@ -6,7 +6,7 @@ import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import type { Handlers } from './handler.ts';
-import { usageToWire } from './receipt-to-wire.ts';
+import { failureToWire, usageToWire } from './receipt-to-wire.ts';
 import { refusalToWire } from './refusal-to-wire.ts';
 
 type CompressAnswer = Answer<ResultOf<'session.compress'>>;
@@ -27,11 +27,11 @@ export function makeCompressHandler(deps: Pick<RpcDependencies, 'byHand' | 'ids'
     const { principalId } = principal;
     const requestId = request_id ?? deps.ids.next();
     const outcome = await deps.byHand.compress({ sessionId, principalId, requestId, focus: focus ?? null, keepLast });
-    return outcomeToWire(sessionId, outcome);
+    return outcomeToWire(sessionId, outcome, request_id !== undefined);
   };
 }
 
-function outcomeToWire(sessionId: string, outcome: ByHandOutcome): CompressAnswer {
+function outcomeToWire(sessionId: string, outcome: ByHandOutcome, isRepeatable: boolean): CompressAnswer {
   switch (outcome.kind) {
     case 'compressed': {
       const { record, duplicate } = outcome;
@@ -48,11 +48,8 @@ function outcomeToWire(sessionId: string, outcome: ByHandOutcome): CompressAnswe
         duplicate,
       });
     }
-    case 'failed': {
-      const { failure, executionGeneration } = outcome.record;
-      const message = failure?.message ?? 'The compression came to nothing.';
-      return failed('compression_failed', { message, execution_generation: executionGeneration });
-    }
+    case 'failed':
+      return failureOf(outcome.record, isRepeatable);
     case 'nothing_to_compress':
       return failed('nothing_to_compress', {});
     case 'request_conflict':
@@ -62,6 +59,19 @@ function outcomeToWire(sessionId: string, outcome: ByHandOutcome): CompressAnswe
     case 'unavailable':
       return failed('storage_unavailable', { outcome_unknown: true, retry_after_ms: retryAfterMs });
   }
+}
+
+/** Under the request id of the caller the same call answers the same for ever, so it never succeeds later. */
+function failureOf(
+  { failure, executionGeneration }: Extract<ByHandOutcome, { kind: 'failed' }>['record'],
+  isRepeatable: boolean,
+): Answer<never> {
+  return failed('compression_failed', {
+    message: failure?.message ?? 'The compression came to nothing.',
+    retryable: failure?.retryable === true && !isRepeatable,
+    ...(failure === null ? {} : { failure: failureToWire(failure) }),
+    execution_generation: executionGeneration,
+  });
 }
 
 function previewToWire(sessionId: string, { size, window, plans }: ByHandPreview): ResultOf<'session.compress'> {

@@ -1,6 +1,7 @@
+import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
 import type { CompressionDesk } from '../../../core/use-cases/compress-by-hand.ts';
 import type { ReportContext } from '../../../core/use-cases/context-report.ts';
-import type { CreateSession, CreateSessionInput } from '../../../core/use-cases/create-session.ts';
+import type { CreateSession, CreateSessionInput, FindCreated } from '../../../core/use-cases/create-session.ts';
 import type { EditPrompt } from '../../../core/use-cases/edit-prompt.ts';
 import type { ExportSession } from '../../../core/use-cases/export-session.ts';
 import type { ForkSession } from '../../../core/use-cases/fork-session.ts';
@@ -19,7 +20,8 @@ import type { Logger } from '../../../core/ports/logger.ts';
 import type { ModelLimits } from '../../../core/ports/model-catalog.ts';
 import type { ModelTarget } from '../../../core/ports/model-provider.ts';
 import type { SessionQueries } from '../../../core/ports/session-queries.ts';
-import type { GatewayPhase } from '../../../core/use-cases/gateway-status.ts';
+import type { GatewayPhase, StorageHealth } from '../../../core/use-cases/gateway-status.ts';
+import type { ToolDescriptor, ToolServerHealth } from '../../../core/ports/tool-host.ts';
 import type { FieldProblem } from '../../../protocol/field-problems.ts';
 import type { ConnectionLimits } from '../../../protocol/limits.ts';
 import type { Scope } from '../../../protocol/method.ts';
@@ -28,14 +30,15 @@ import type { Scope } from '../../../protocol/method.ts';
 export interface RpcDependencies {
   readonly sessions: Sessions;
   readonly createSession: CreateSession;
+  readonly findCreated: FindCreated;
   readonly submitPrompt: SubmitPrompt;
   readonly steerPrompt: SteerPrompt;
   readonly respondApproval: RespondApproval;
   readonly editPrompt: EditPrompt;
   readonly forkSession: ForkSession;
   readonly exportSession: ExportSession;
-  /** The text of a prompt of the session, or undefined when there is none. */
-  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<string | undefined>;
+  /** The content of a prompt of the session, or undefined when there is none. */
+  readonly readPrompt: (sessionId: string, admissionId: string) => Promise<PromptPayload | undefined>;
   readonly readSnapshot: ReadSnapshot;
   readonly reportContext: ReportContext;
   readonly byHand: Pick<CompressionDesk, 'compress' | 'preview'>;
@@ -53,14 +56,28 @@ export interface RpcDependencies {
   /** Who this gateway is. Called only while clients are served, so only after the store is owned. */
   readonly identity: () => GatewayIdentity;
   readonly phase: () => GatewayPhase;
+  readonly storage: () => StorageHealth;
   /**
    * What the configuration forbids about a new session: an unknown provider, an address that no key is configured for,
    * an unknown toolset. The paths are those of `session.create`.
    */
   readonly checkNewSession: (input: CreateSessionInput) => readonly FieldProblem[];
-  /** The same for the model that a session is to use from now on. */
-  readonly checkModel: (choice: ModelChoice) => CheckedModel;
+  /** The same for the provider and the address that a session is to use from now on. */
+  readonly checkAddress: (provider: string, baseUrl: string | null) => CheckedAddress;
   readonly listModels: () => ModelListing;
+  /** Without toolsets: those of every configured one. `tools` is the selection of a session that has its own. */
+  readonly listTools: (
+    of: { readonly toolsets: readonly string[] | null; readonly tools: readonly string[] | null },
+    signal: AbortSignal,
+  ) => Promise<ToolsListing>;
+}
+
+export interface ToolsListing {
+  /** Toolsets that are not configured: nothing is known of them. */
+  readonly unknown: readonly string[];
+  /** In the order of their names, each with the toolsets in which it is. */
+  readonly tools: readonly { readonly tool: ToolDescriptor; readonly toolsets: readonly string[] }[];
+  readonly servers: readonly ToolServerHealth[];
 }
 
 /** The providers that are configured, and the models that the configuration names. */
@@ -79,17 +96,13 @@ export interface ModelListing {
   }[];
 }
 
-/** A model as a client names it. Each null takes the configured default. */
-export interface ModelChoice {
-  readonly provider: string | null;
-  readonly model: string | null;
+export interface CheckedAddress {
+  readonly problems: readonly FieldProblem[];
+  /** As the configuration writes it. */
   readonly baseUrl: string | null;
+  /** Whether it is where the provider is asked when nobody names an address. */
+  readonly isStandard: boolean;
 }
-
-/** The model that a choice stands for, or why the configuration has none. */
-export type CheckedModel =
-  | { readonly target: ModelTarget; readonly problems: readonly [] }
-  | { readonly target: undefined; readonly problems: readonly FieldProblem[] };
 
 export interface GatewayIdentity {
   readonly version: string;

@@ -11,6 +11,7 @@ import type { Call, Handlers } from './handler.ts';
 import type { Lane } from './lane.ts';
 import { makePromptHandlers } from './prompt-handlers.ts';
 import { makeSessionHandlers } from './session-handlers.ts';
+import { makeToolHandlers } from './tool-handlers.ts';
 
 /** Answers a call. It rejects never; what it does before its first pause keeps the order of the calls. */
 export type Dispatch = (
@@ -30,6 +31,7 @@ export function makeDispatch(deps: RpcDependencies): Dispatch {
     ...makeApprovalHandlers(deps),
     ...makeGatewayHandlers(deps),
     ...makeModelHandlers(deps),
+    ...makeToolHandlers(deps),
   };
 
   return async (request, call, lane) => {

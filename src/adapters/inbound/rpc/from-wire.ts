@@ -2,12 +2,12 @@ import type { PromptPayload } from '../../../core/domain/admission/admission.ts'
 import type { QueuePlace } from '../../../core/domain/admission/move.ts';
 import type { AdmissionKey } from '../../../core/domain/session/commands.ts';
 import type { ContentPart } from '../../../core/domain/transcript/message.ts';
-import type { SessionChanges } from '../../../core/domain/session/update.ts';
+import type { AskedChanges, ModelChange } from '../../../core/domain/session/update.ts';
 import type { CreateSessionInput } from '../../../core/use-cases/create-session.ts';
 import type { FieldProblem } from '../../../protocol/field-problems.ts';
 import type { WirePromptPart } from '../../../protocol/message.ts';
 import type { ParsedParamsOf } from '../../../protocol/registry.ts';
-import type { CheckedModel, ModelChoice } from './dependencies.ts';
+import type { RpcDependencies } from './dependencies.ts';
 
 export function createInputFromWire(params: ParsedParamsOf<'session.create'>, principalId: string): CreateSessionInput {
   return {
@@ -27,20 +27,29 @@ export function createInputFromWire(params: ParsedParamsOf<'session.create'>, pr
 /** The changes that an update asks for, and why they can't be made. */
 export function changesFromWire(
   params: ParsedParamsOf<'session.update'>,
-  checkModel: (choice: ModelChoice) => CheckedModel,
-): { readonly changes: SessionChanges; readonly problems: readonly FieldProblem[] } {
-  const { title, provider, model, base_url: baseUrl, archived, pinned } = params;
-  const namesModel = provider !== undefined || model !== undefined || baseUrl !== undefined;
-  const checked = namesModel
-    ? checkModel({ provider: provider ?? null, model: model ?? null, baseUrl: baseUrl ?? null })
-    : { target: undefined, problems: [] };
+  checkAddress: RpcDependencies['checkAddress'],
+): { readonly changes: AskedChanges; readonly problems: readonly FieldProblem[] } {
+  const { title, archived, pinned } = params;
+  const { model, problems } = modelFromWire(params, checkAddress);
   const changes = {
     ...(title === undefined ? {} : { title }),
-    ...(checked.target === undefined ? {} : { model: checked.target }),
+    ...(model === undefined ? {} : { model }),
     ...(archived === undefined ? {} : { archived }),
     ...(pinned === undefined ? {} : { pinned }),
   };
-  return { changes, problems: checked.problems };
+  return { changes, problems };
+}
+
+/** A model alone stays with the provider and the address that the session has, so there is nothing to check. */
+function modelFromWire(
+  { provider, model, base_url }: ParsedParamsOf<'session.update'>,
+  checkAddress: RpcDependencies['checkAddress'],
+): { readonly model?: ModelChange; readonly problems: readonly FieldProblem[] } {
+  if (model === undefined) return { problems: [] };
+  if (provider === undefined) return { model: { model }, problems: [] };
+  const { problems, baseUrl, isStandard } = checkAddress(provider, base_url ?? null);
+  const address = baseUrl === null ? {} : { baseUrl, isStandardAddress: isStandard };
+  return { model: { provider, model, ...address }, problems };
 }
 
 /** The same content always gives the same payload, key by key, for its digest is the prompt's identity. */

@@ -4,14 +4,15 @@ import type { Message } from '../../../core/domain/transcript/message.ts';
 import type { CompressionRecord, HistoryEntry, SearchHit } from '../../../core/ports/session-queries.ts';
 import type { WireHistoryEntry } from '../../../protocol/history.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
+import type { WireMessage } from '../../../protocol/message.ts';
 import type { ParsedParamsOf, ResultOf } from '../../../protocol/registry.ts';
 import { failed, result } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import type { Handlers } from './handler.ts';
-import { messageToWire } from './message-to-wire.ts';
+import { messageToWire, promptToWire } from './message-to-wire.ts';
 import { failureToWire, usageToWire } from './receipt-to-wire.ts';
-import { cutText } from './shown-text.ts';
+import { TextBudget } from './shown-text.ts';
 
 /* A page is one frame. Its texts are cut, so this is about the size that they have on the wire. */
 const maxPageBytes = 2 * 1024 * 1024;
@@ -106,7 +107,10 @@ export function makeHistoryHandlers(deps: RpcDependencies): HistoryHandlers {
 
   async function contentOf(params: ParsedParamsOf<'session.content'>): Promise<string | undefined> {
     const { session_id: sessionId, message_id: messageId, admission_id: admissionId, tool_call, part } = params;
-    if (messageId === undefined) return deps.readPrompt(sessionId, admissionId ?? '');
+    if (messageId === undefined) {
+      const prompt = await deps.readPrompt(sessionId, admissionId ?? '');
+      return prompt === undefined ? undefined : partOf(prompt, part);
+    }
     const [message] = await queries.messages({ sessionId, ids: [messageId] });
     return message === undefined ? undefined : textIn(message, tool_call, part);
   }
@@ -114,8 +118,13 @@ export function makeHistoryHandlers(deps: RpcDependencies): HistoryHandlers {
 
 function textIn(message: Message, toolCall: number | undefined, part: number | undefined): string | undefined {
   if (toolCall !== undefined) return message.toolCalls[toolCall]?.arguments;
-  if (part === undefined) return message.text;
-  const found = message.parts?.[part];
+  return partOf(message, part);
+}
+
+/** The text of a message or a prompt, or of one of its parts. */
+function partOf({ text, parts }: Pick<Message, 'text' | 'parts'>, part: number | undefined): string | undefined {
+  if (part === undefined) return text;
+  const found = parts?.[part];
   return found === undefined || !('data' in found) ? found?.text : found.data;
 }
 
@@ -146,10 +155,14 @@ function thatFit(entries: readonly WireHistoryEntry[], isForward: boolean): Wire
 }
 
 function sizeOf(entry: WireHistoryEntry): number {
-  if (entry.type === 'prompt') return entry.text.length;
-  const { text, parts = [], tool_calls = [] } = entry.type === 'message' ? entry.message : entry.summary;
-  const partBytes = parts.reduce((sum, part) => sum + ('text' in part ? part.text.length : 0), 0);
-  return tool_calls.reduce((sum, call) => sum + call.arguments.length, text.length + partBytes);
+  if (entry.type === 'prompt') return textSize(entry);
+  const message = entry.type === 'message' ? entry.message : entry.summary;
+  const { tool_calls = [] } = message;
+  return tool_calls.reduce((sum, call) => sum + call.arguments.length, textSize(message));
+}
+
+function textSize({ text, parts = [] }: Pick<WireMessage, 'text' | 'parts'>): number {
+  return parts.reduce((sum, part) => sum + ('text' in part ? part.text.length : 0), text.length);
 }
 
 function entryToWire(entry: HistoryEntry): WireHistoryEntry {
@@ -161,7 +174,8 @@ function entryToWire(entry: HistoryEntry): WireHistoryEntry {
     }
     case 'prompt': {
       const { admissionId, inputId, outcome } = entry.admission;
-      const shown = cutText(entry.text ?? '', maxShownTextBytes);
+      const budget = new TextBudget(maxShownTextBytes, 3 * maxShownTextBytes);
+      const shown = promptToWire(entry.content ?? { text: '', parts: null }, budget);
       return { type: 'prompt', seq, at, admission_id: admissionId, input_id: inputId, outcome, ...shown };
     }
     case 'compression': {

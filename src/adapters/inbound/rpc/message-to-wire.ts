@@ -1,3 +1,4 @@
+import type { PromptPayload } from '../../../core/domain/admission/admission.ts';
 import type {
   AnsweredBy,
   ContentPart,
@@ -14,7 +15,7 @@ import { TextBudget } from './shown-text.ts';
  * files is only described.
  */
 export function messageToWire(message: Message, maxBytes: number): WireMessage {
-  const cutting = new Cutting(maxBytes);
+  const cutting = new Cutting(new TextBudget(maxBytes, 3 * maxBytes));
   const text = cutting.take(message.text);
   const parts = message.parts?.map((part) => partToWire(part, cutting));
   const toolCalls = message.toolCalls.map((call) => toolCallToWire(call, cutting));
@@ -29,6 +30,21 @@ export function messageToWire(message: Message, maxBytes: number): WireMessage {
     ...(message.finishReason === null ? {} : { finish_reason: message.finishReason }),
     ...(message.answeredBy === undefined ? {} : { answered_by: answeredByToWire(message.answeredBy) }),
     at: message.at,
+  };
+}
+
+/** The content of a prompt that is no message, or is none yet, shown as a message would be. */
+export function promptToWire(
+  { text, parts }: PromptPayload,
+  budget: TextBudget,
+): Pick<WireMessage, 'text' | 'parts' | 'truncated'> {
+  const cutting = new Cutting(budget);
+  const shown = cutting.take(text);
+  const shownParts = parts?.map((part) => partToWire(part, cutting));
+  return {
+    text: shown,
+    ...(shownParts === undefined ? {} : { parts: shownParts }),
+    ...(cutting.happened ? { truncated: true as const } : {}),
   };
 }
 
@@ -87,8 +103,8 @@ class Cutting {
   readonly #budget: TextBudget;
   happened = false;
 
-  constructor(maxBytes: number) {
-    this.#budget = new TextBudget(maxBytes, 3 * maxBytes);
+  constructor(budget: TextBudget) {
+    this.#budget = budget;
   }
 
   take(text: string): string {

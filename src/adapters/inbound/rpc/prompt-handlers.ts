@@ -1,14 +1,15 @@
 import { receiptOf } from '../../../core/domain/admission/receipt.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
-import type { AdmissionWithText } from '../../../core/ports/session-queries.ts';
+import type { AdmissionWithContent } from '../../../core/ports/session-queries.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { ResultOf } from '../../../protocol/registry.ts';
 import { failed, result } from './answer.ts';
 import type { RpcDependencies } from './dependencies.ts';
 import { keyFromWire, payloadFromWire, placeFromWire } from './from-wire.ts';
 import type { HandlersOf } from './handler.ts';
+import { promptToWire } from './message-to-wire.ts';
 import { makePromptWait } from './prompt-wait.ts';
-import { receiptToWire } from './receipt-to-wire.ts';
+import { makeReceiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
@@ -17,6 +18,7 @@ const maxPageTextBytes = 2 * 1024 * 1024;
 /** Prompts, from their receipt to their end. */
 export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> {
   const { sessions, queries } = deps;
+  const receiptToWire = makeReceiptToWire(deps);
   return {
     'prompt.wait': makePromptWait(deps),
 
@@ -38,7 +40,8 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
     'prompt.list': async ({ session_id, include, limit, cursor }) => {
       const after = cursor === undefined ? null : Number(cursor);
-      if (!Number.isFinite(after ?? 0)) {
+      // Number() takes more texts for a number than a page has for cursors.
+      if (after !== null && (!Number.isFinite(after) || String(after) !== cursor)) {
         return failed('invalid_params', { fields: [{ path: 'cursor', message: 'is not the cursor of a page' }] });
       }
       const state = await sessions.state(session_id);
@@ -46,7 +49,7 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
       const page = await queries.listAdmissions({ sessionId: session_id, include, limit, after });
       return result({
         session_id,
-        prompts: promptsToWire(state, page.admissions),
+        prompts: promptsToWire(state, page.admissions, receiptToWire),
         next_cursor: page.next === null ? null : String(page.next),
       });
     },
@@ -97,10 +100,14 @@ export function makePromptHandlers(deps: RpcDependencies): HandlersOf<'prompt'> 
 
 type ListedPrompt = ResultOf<'prompt.list'>['prompts'][number];
 
-function promptsToWire(state: SessionState, admissions: readonly AdmissionWithText[]): ListedPrompt[] {
+function promptsToWire(
+  state: SessionState,
+  admissions: readonly AdmissionWithContent[],
+  receiptToWire: ReturnType<typeof makeReceiptToWire>,
+): ListedPrompt[] {
   const budget = new TextBudget(maxShownTextBytes, maxPageTextBytes);
-  return admissions.map(({ admission, text }) => ({
+  return admissions.map(({ admission, content }) => ({
     ...receiptToWire(receiptOf(state, admission, true)),
-    ...(text === null ? { text } : budget.take(text)),
+    ...(content === null ? { text: null } : promptToWire(content, budget)),
   }));
 }

@@ -1,10 +1,11 @@
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import type { Clock } from '../../../core/ports/clock.ts';
 import type { EventHub } from '../../../core/ports/event-hub.ts';
+import type { StorageHealth } from '../../../core/use-cases/gateway-status.ts';
 import type { Sessions } from '../../../core/use-cases/sessions.ts';
 import { keyFromWire } from './from-wire.ts';
 import type { Handler } from './handler.ts';
-import { receiptToWire } from './receipt-to-wire.ts';
+import { makeReceiptToWire } from './receipt-to-wire.ts';
 import { answerOf } from './refusal-to-wire.ts';
 
 /**
@@ -17,7 +18,9 @@ export function makePromptWait(deps: {
   readonly sessions: Sessions;
   readonly hub: EventHub;
   readonly clock: Clock;
+  readonly storage: () => StorageHealth;
 }): Handler<'prompt.wait'> {
+  const receiptToWire = makeReceiptToWire(deps);
   return async (params, call) => {
     const key = keyFromWire(params, call.principal.principalId);
     const bell = new Bell();

@@ -1,9 +1,26 @@
 import type { Admission, Evidence, Resolution } from '../../../core/domain/admission/admission.ts';
 import type { Receipt } from '../../../core/domain/admission/receipt.ts';
 import type { Failure } from '../../../core/domain/model/failure.ts';
+import type { Blocker } from '../../../core/domain/session/state.ts';
+import type { StorageHealth } from '../../../core/use-cases/gateway-status.ts';
 import type { Usage } from '../../../core/domain/model/usage.ts';
 import type { WireUsage } from '../../../protocol/message.ts';
 import type { WireEvidence, WireFailure, WireReceipt } from '../../../protocol/receipt.ts';
+
+/** Receipts as they are at this moment: what the storage does is no part of a session's state. */
+export function makeReceiptToWire(deps: { readonly storage: () => StorageHealth }): (receipt: Receipt) => WireReceipt {
+  return (receipt) => {
+    const { status, delivery } = receipt.admission;
+    const waits = status === 'queued' && delivery === 'queue';
+    const blockedBy = waits ? blockersToWire(receipt.blockedBy, deps.storage()) : receipt.blockedBy;
+    return receiptToWire({ ...receipt, blockedBy });
+  };
+}
+
+/** Why the queue's head doesn't start now: the session's own reasons, and a storage that takes no claim at the moment. */
+export function blockersToWire(blockers: readonly Blocker[], storage: StorageHealth): Blocker[] {
+  return storage === 'retrying' ? [...blockers, 'storage'] : [...blockers];
+}
 
 export function receiptToWire({ admission, ahead, duplicate, blockedBy }: Receipt): WireReceipt {
   return {

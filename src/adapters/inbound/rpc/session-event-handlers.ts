@@ -32,8 +32,11 @@ export function makeSessionEventHandlers(deps: RpcDependencies): EventHandlers {
       return result({ session_id, after_seq, last_seq });
     },
 
-    'session.unsubscribe': async ({ session_id }, { subscriptions }) =>
-      result({ session_id, subscribed: subscriptions.end(session_id) }),
+    'session.unsubscribe': async ({ session_id }, { subscriptions }) => {
+      const subscribed = subscriptions.end(session_id);
+      if ((await deps.queries.findSession(session_id)) === null) return failed('not_found', { what: 'session' });
+      return result({ session_id, subscribed });
+    },
 
     'session.events': async ({ session_id, after_seq, limit, store_id }) => {
       if (isOfAnotherStore(store_id)) return snapshotRequired('The cursor is of another store.');

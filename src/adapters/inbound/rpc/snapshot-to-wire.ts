@@ -5,6 +5,7 @@ import { blockersOf, startedAdmission } from '../../../core/domain/session/state
 import type { ForkOrigin, Hold, SessionProfile, SessionState } from '../../../core/domain/session/state.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
 import type { SessionSummary } from '../../../core/ports/session-queries.ts';
+import type { StorageHealth } from '../../../core/use-cases/gateway-status.ts';
 import type { Partial, PendingPrompt, SessionSnapshot } from '../../../core/use-cases/resume-session.ts';
 import { maxShownTextBytes } from '../../../protocol/limits.ts';
 import type { WireMessage } from '../../../protocol/message.ts';
@@ -16,8 +17,8 @@ import type {
   WireSnapshot,
 } from '../../../protocol/snapshot.ts';
 import { openApprovalsToWire } from './approval-to-wire.ts';
-import { messageToWire } from './message-to-wire.ts';
-import { evidenceToWire, steersToWire } from './receipt-to-wire.ts';
+import { messageToWire, promptToWire } from './message-to-wire.ts';
+import { blockersToWire, evidenceToWire, steersToWire } from './receipt-to-wire.ts';
 import { TextBudget } from './shown-text.ts';
 
 /* A snapshot is one frame, so all its texts together have a limit. */
@@ -25,9 +26,12 @@ const maxMessageTextBytes = 1024 * 1024;
 const maxPageTextBytes = 2 * 1024 * 1024;
 const maxPendingTextBytes = 1024 * 1024;
 
+const noContent = { text: '', parts: null };
+const leftOut = { text: '', truncated: true } as const;
+
 export function snapshotToWire(
   snapshot: SessionSnapshot,
-  { epoch, storeId }: { readonly epoch: number; readonly storeId: string },
+  now: { readonly epoch: number; readonly storeId: string; readonly storage: StorageHealth },
 ): WireSnapshot {
   const { state, partial, context } = snapshot;
   const page = newestThatFit(snapshot.messages);
@@ -42,13 +46,13 @@ export function snapshotToWire(
     partial: partial === null ? null : partialToWire(partial),
     approvals: openApprovalsToWire(snapshot.approvals),
     hold: state.hold === null ? null : holdToWire(state.hold),
-    blocked_by: [...blockersOf(state)],
+    blocked_by: blockersToWire(blockersOf(state), now.storage),
     revision: state.revision,
     archived: state.archived,
     pinned: state.pinned,
     execution_generation: state.executionGeneration,
-    epoch,
-    store_id: storeId,
+    epoch: now.epoch,
+    store_id: now.storeId,
     last_seq: state.seq,
     usage: page.findLast(({ usage }) => usage !== undefined)?.usage ?? null,
     context: contextToWire(context),
@@ -143,10 +147,10 @@ function textBytes({ text, parts = [], tool_calls = [] }: WireMessage): number {
 
 function pendingToWire(state: SessionState, pending: readonly PendingPrompt[]): WirePendingItem[] {
   const budget = new TextBudget(maxShownTextBytes, maxPendingTextBytes);
-  return pending.map(({ admission, text }) => ({
+  return pending.map(({ admission, content }) => ({
     admission_id: admission.admissionId,
     input_id: admission.inputId,
-    ...(text === null ? { text: '', truncated: true as const } : budget.take(text)),
+    ...(content === undefined ? leftOut : promptToWire(content ?? noContent, budget)),
     status: admission.status,
     sequence: admission.seq,
     ahead: receiptOf(state, admission, true).ahead,

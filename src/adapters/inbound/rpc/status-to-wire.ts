@@ -1,7 +1,10 @@
+import type { ToolServerHealth } from '../../../core/ports/tool-host.ts';
+import type { WireToolServer } from '../../../protocol/gateway.ts';
 import type { Admission } from '../../../core/domain/admission/admission.ts';
 import type { GatewayStatus, RunningTurn } from '../../../core/use-cases/gateway-status.ts';
 import { protocolName } from '../../../protocol/limits.ts';
 import type { ResultOf } from '../../../protocol/registry.ts';
+import { holdToWire } from './snapshot-to-wire.ts';
 
 type StatusOnWire = ResultOf<'gateway.status'>;
 
@@ -22,13 +25,7 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
     waiting_sessions: status.waitingSessions,
     max_concurrent_turns: status.maxConcurrentTurns,
     storage: status.storage,
-    tools: status.tools.map(({ server, state, tools, restarts, lastError }) => ({
-      server,
-      state,
-      tools,
-      restarts,
-      last_error: lastError,
-    })),
+    tools: status.tools.map(toolServerToWire),
     sessions: status.counts.sessions,
     admissions: { queued, started, unknown, terminal },
     breakers: status.breakers.map(({ sessionId, openUntil, reason, failures }) => ({
@@ -37,6 +34,7 @@ export function statusToWire(status: GatewayStatus, version: string): StatusOnWi
       reason: reason ?? 'failed',
       failures,
     })),
+    held: status.held.map(({ sessionId, hold, queued }) => ({ session_id: sessionId, hold: holdToWire(hold), queued })),
     unknown: status.unknown.map(unknownToWire),
   };
 }
@@ -61,4 +59,8 @@ function unknownToWire(admission: Admission): StatusOnWire['unknown'][number] {
     boundary: admission.boundary,
     lost_at: admission.evidence?.lostAt ?? null,
   };
+}
+
+export function toolServerToWire({ server, state, tools, restarts, lastError }: ToolServerHealth): WireToolServer {
+  return { server, state, tools, restarts, last_error: lastError };
 }

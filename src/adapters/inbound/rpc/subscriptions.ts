@@ -19,6 +19,9 @@ export interface Reservation {
 export class Subscriptions {
   readonly #deps: SubscriptionsDependencies;
   readonly #bySession = new Map<string, Place>();
+  /** Places for sessions that are just being made and have no id yet. */
+  #kept = 0;
+  #over = false;
 
   constructor(deps: SubscriptionsDependencies) {
     this.#deps = deps;
@@ -27,9 +30,10 @@ export class Subscriptions {
   /** Ends the earlier subscription to the session, or answers null when there are too many. */
   reserve(sessionId: string): Reservation | null {
     this.end(sessionId);
-    if (this.#bySession.size >= this.#deps.maxSubscriptions) return null;
+    if (this.#isFull) return null;
     const place: Place = { subscription: null };
-    this.#bySession.set(sessionId, place);
+    // A call may come to its place after the client has gone: nothing would end what it starts.
+    if (!this.#over) this.#bySession.set(sessionId, place);
     return {
       start: (afterSeq, replied) => {
         if (this.#bySession.get(sessionId) !== place) return;
@@ -41,6 +45,22 @@ export class Subscriptions {
     };
   }
 
+  /**
+   * Keeps a place for a session that is about to be made, or answers null when there are too many. What it answers gives
+   * the place back: a `reserve` in the same step as that call finds it free.
+   */
+  keepPlace(): (() => void) | null {
+    if (this.#isFull) return null;
+    this.#kept += 1;
+    return () => {
+      this.#kept -= 1;
+    };
+  }
+
+  get #isFull(): boolean {
+    return this.#bySession.size + this.#kept >= this.#deps.maxSubscriptions;
+  }
+
   /** Whether there was one. */
   end(sessionId: string): boolean {
     const place = this.#bySession.get(sessionId);
@@ -50,7 +70,9 @@ export class Subscriptions {
     return true;
   }
 
+  /** The client has gone: from now on no place is given. */
   endAll(): void {
+    this.#over = true;
     for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
   }
 

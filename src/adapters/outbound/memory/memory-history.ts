@@ -29,13 +29,12 @@ export function entryFrom(store: MemoryStore, event: SessionEvent): HistoryEntry
   if (!endsAdmission.has(event.type)) return null;
   const admission = store.findAdmission(event.sessionId, { admissionId: event.admissionId ?? '' });
   if (admission === null || admission.promptMessageId !== null) return null;
-  const text = store.payload(admission.admissionId)?.payload.text ?? null;
-  return { kind: 'prompt', seq, at, admission, text };
+  const content = store.payload(admission.admissionId)?.payload ?? null;
+  return { kind: 'prompt', seq, at, admission, content };
 }
 
-/** The size of what is stored for an entry. */
-export function sizeOf(store: MemoryStore, entry: HistoryEntry): number {
-  if (entry.kind === 'prompt') return charactersOfPayload(store.payload(entry.admission.admissionId)?.payload ?? null);
+export function sizeOf(entry: HistoryEntry): number {
+  if (entry.kind === 'prompt') return charactersOfPayload(entry.content);
   return charactersOf(entry.kind === 'message' ? entry.message : entry.summary);
 }
 

@@ -89,7 +89,7 @@ export class MemoryLedger implements Ledger {
 
 const nextMicrotask = Promise.resolve();
 
-/** A session where only a compression is open has nobody who waits, so it comes last. */
+/** A session where only a compression or a hold is open has nobody who waits, so it comes last. */
 function oldestOpenSeq(state: SessionState): number {
   return Math.min(...state.open.map((admission) => admission.seq), Number.MAX_SAFE_INTEGER);
 }

@@ -1,11 +1,12 @@
-import type { Admission, AdmissionStatus } from '../../../core/domain/admission/admission.ts';
+import type { Admission, AdmissionStatus, PromptPayload } from '../../../core/domain/admission/admission.ts';
 import type { SessionEvent } from '../../../core/domain/session/events.ts';
 import { holdsAll, wordsOf } from '../../../core/domain/search/terms.ts';
 import type { SessionState } from '../../../core/domain/session/state.ts';
 import type {
   AdmissionPage,
-  AdmissionWithText,
+  AdmissionWithContent,
   EventPage,
+  HeldQueue,
   HistoryPage,
   Lineage,
   OpenBreaker,
@@ -18,7 +19,12 @@ import type {
   StoreCounts,
 } from '../../../core/ports/session-queries.ts';
 import { maxListedCharacters } from '../../../core/ports/session-queries.ts';
-import { charactersOf, charactersOfEvent, pageOf } from '../../../core/domain/transcript/content-page.ts';
+import {
+  charactersOf,
+  charactersOfEvent,
+  charactersOfPayload,
+  pageOf,
+} from '../../../core/domain/transcript/content-page.ts';
 import { beginningOf } from '../../../core/domain/transcript/cut-text.ts';
 import type { Message } from '../../../core/domain/transcript/message.ts';
 import { entryFrom, lineageFrom, sizeOf } from './memory-history.ts';
@@ -39,13 +45,13 @@ export class MemoryQueries implements SessionQueries {
     limit: number;
     before: string | null;
   }): Promise<SessionPage> {
-    const own = this.#store
-      .states()
+    const newestFirst = this.#store.states().toReversed();
+    // The session of the cursor may have been deleted or archived since.
+    const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
+    const rest = newestFirst
+      .slice(from)
       .filter((state) => state.profile.principalId === page.principalId && state.deletedAt === null)
       .filter((state) => page.archived === null || state.archived === page.archived);
-    const newestFirst = own.toReversed();
-    const from = page.before === null ? 0 : afterIndexOf(newestFirst, page.before);
-    const rest = newestFirst.slice(from);
     const sessions = rest.slice(0, page.limit).map((state) => this.#summary(state));
     return { sessions, next: rest.length > page.limit ? (sessions.at(-1)?.sessionId ?? null) : null };
   }
@@ -68,13 +74,13 @@ export class MemoryQueries implements SessionQueries {
       .filter((admission) => after === null || admission.position > after)
       .sort((a, b) => a.position - b.position || a.seq - b.seq);
     const fitting = pageOf(
-      rest.map((admission) => this.#withText(admission)),
+      rest.map((admission) => this.#withContent(admission)),
       limit,
-      ({ text }) => text?.length ?? 0,
+      ({ content }) => charactersOfPayload(content),
     );
     const lastPosition = fitting.next === null ? Infinity : (fitting.rows.at(-1)?.admission.position ?? Infinity);
     const inPage = rest.filter((admission) => admission.position <= lastPosition);
-    const admissions = inPage.map((admission) => this.#withText(admission));
+    const admissions = inPage.map((admission) => this.#withContent(admission));
     return { admissions, next: inPage.length < rest.length ? lastPosition : null };
   }
 
@@ -88,12 +94,12 @@ export class MemoryQueries implements SessionQueries {
     if (state === null || state.deletedAt !== null) return null;
     const older = this.#store.activeMessages(state.lineage.tipId).filter(({ id }) => id < (before ?? Infinity));
     const { rows, next } = pageOf(older.toReversed(), limit, charactersOf);
-    const texts = state.open.map(({ admissionId }) => ({ admissionId, text: this.#listedText(admissionId) ?? '' }));
+    const contents = state.open.map(({ admissionId }) => ({ admissionId, content: this.#listed(admissionId) }));
     return {
       lastSeq: state.seq,
       messages: rows.toReversed(),
       moreMessages: next !== null,
-      pending: pageOf(texts, Infinity, ({ text }) => text.length).rows,
+      pending: pageOf(contents, Infinity, ({ content }) => charactersOfPayload(content)).rows,
       approvals: await this.openApprovals({ of: { sessionId }, limit: Infinity }),
     };
   }
@@ -122,7 +128,7 @@ export class MemoryQueries implements SessionQueries {
       .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Infinity))
       .flatMap((event) => entryFrom(this.#store, event) ?? []);
     const inDirection = isForward ? range : range.toReversed();
-    const { rows: entries, next: rest } = pageOf(inDirection, limit, (entry) => sizeOf(this.#store, entry));
+    const { rows: entries, next: rest } = pageOf(inDirection, limit, sizeOf);
     return { entries: isForward ? entries : entries.toReversed(), more: rest !== null };
   }
 
@@ -187,6 +193,14 @@ export class MemoryQueries implements SessionQueries {
       .slice(0, limit);
   }
 
+  async heldQueues(limit: number): Promise<readonly HeldQueue[]> {
+    const held = this.#store.unfinished().flatMap(({ sessionId, hold, open }) => {
+      const queued = open.filter(({ status }) => status === 'queued').length;
+      return hold === null || queued === 0 ? [] : [{ sessionId, hold, queued }];
+    });
+    return held.sort((a, b) => a.hold.at.localeCompare(b.hold.at)).slice(0, limit);
+  }
+
   async unknownAdmissions(limit: number): Promise<readonly Admission[]> {
     const unknown = this.#store
       .unfinished()
@@ -246,13 +260,14 @@ export class MemoryQueries implements SessionQueries {
     };
   }
 
-  #withText(admission: Admission): AdmissionWithText {
-    return { admission, text: this.#listedText(admission.admissionId) };
+  #withContent(admission: Admission): AdmissionWithContent {
+    return { admission, content: this.#listed(admission.admissionId) };
   }
 
-  #listedText(admissionId: string): string | null {
-    const text = this.#store.payload(admissionId)?.payload.text;
-    return text === undefined ? null : beginningOf(text, maxListedCharacters);
+  #listed(admissionId: string): PromptPayload | null {
+    const { payload = null } = this.#store.payload(admissionId) ?? {};
+    if (payload?.parts !== null) return payload;
+    return { text: beginningOf(payload.text, maxListedCharacters), parts: null };
   }
 
   #withMessage(event: SessionEvent): SessionEvent {

@@ -31,7 +31,7 @@ export interface MemoryTables {
   readonly transcriptByMessage: Map<number, string>;
   /** From (principal, request id) to the session that it made. */
   readonly created: Map<string, CreatedSession>;
-  /** The sessions with an admission that is not terminal or a compression that is open. */
+  /** The sessions with an admission that is not terminal, a compression that is open or a hold that ends by itself. */
   readonly unfinished: Set<string>;
   /** By compression id: those that were started by hand. */
   readonly compressions: Map<string, CompressionRecord>;

@@ -27,8 +27,9 @@ export interface Step {
 export function projectEvent(tables: MemoryTables, undo: UndoLog, step: Step): void {
   projectContent(tables, undo, step);
   projectAdmissions(tables, undo, step);
-  const { sessionId, open, lineage } = step.after;
-  if (open.length > 0 || lineage.open !== null) undo.add(tables.unfinished, sessionId);
+  const { sessionId, open, lineage, hold } = step.after;
+  const endsByItself = (hold?.until ?? null) !== null;
+  if (open.length > 0 || lineage.open !== null || endsByItself) undo.add(tables.unfinished, sessionId);
   else undo.remove(tables.unfinished, sessionId);
 }
 

@@ -5,6 +5,7 @@
  * A2: what was sent before a fault is passed on first.
  * A3: after the finish reason the answer is whole: a broken or silent tail ends it normally.
  */
+import { beginningOf } from '../../../core/domain/transcript/cut-text.ts';
 import { classifyFailure } from './classify-failure.ts';
 import type { Exchange } from './exchange.ts';
 import { errorCode } from './network-failure.ts';
@@ -105,10 +106,15 @@ function takeValue(value: unknown, eventName: string | null, source: FrameSource
   return { text, isOver: false, isKeepAlive: frame.isKeepAlive ?? false };
 }
 
+/** Of a damaged frame. */
+const maxShownCharacters = 200;
+
 function takeGarbage(data: string, { exchange, secrets }: AnswerSource): void {
   if (exchange.finishReason !== null) return;
-  const shown = masked(data.slice(0, 200).replace(/\s+/g, ' '), secrets);
-  exchange.failAs('cut_off', `The provider's stream is damaged: a frame is no JSON: ${shown}`, true);
+  // Masked before the cut that counts, so that no secret hides in its border; the wide one bounds the work.
+  const shown = masked(data.slice(0, 10 * maxShownCharacters).replace(/\s+/g, ' '), secrets);
+  const beginning = beginningOf(shown, maxShownCharacters);
+  exchange.failAs('cut_off', `The provider's stream is damaged: a frame is no JSON: ${beginning}`, true);
 }
 
 function takeOversize({ exchange, maxOutputBytes }: Pick<AnswerSource, 'exchange' | 'maxOutputBytes'>): void {

@@ -19,5 +19,6 @@ function takeDown(chunk: WireChunk, exchange: Exchange): void {
   exchange.countOutput(chunk.refusal);
   if (chunk.reasoning !== null) exchange.sawReasoning(chunk.reasoning.text);
   if (chunk.reasoning?.isHandedBack === true) exchange.reasoning += chunk.reasoning.text;
+  if (chunk.hasFunctionCall) exchange.startedCalls = 1;
   for (const delta of chunk.toolCalls) exchange.addOutputBytes(exchange.toolCalls.take(delta));
 }

@@ -9,6 +9,7 @@
 import { failureOf } from '../../../core/domain/model/failure.ts';
 import type { Failure, FailureKind } from '../../../core/domain/model/failure.ts';
 import type { LearntLimit } from '../../../core/ports/model-provider.ts';
+import { rolesRefusal } from './alternating-roles.ts';
 import { answerFailure } from './answer-failure.ts';
 import {
   isOverWholeBudget,
@@ -44,6 +45,8 @@ export interface FailureEvidence {
 export interface ClassifiedFailure {
   readonly failure: Failure;
   readonly learnt: LearntLimit | null;
+  /** Whether the request was refused for the order of its roles. */
+  readonly asksForAlternatingRoles?: boolean;
 }
 
 export function classifyFailure(evidence: FailureEvidence): ClassifiedFailure {
@@ -201,7 +204,11 @@ function conclude(kind: FailureKind, given: Case & { readonly evidence: FailureE
         })
       : null,
   });
-  return { failure, learnt: contextTokens === null ? null : { contextTokens } };
+  return {
+    failure,
+    learnt: contextTokens === null ? null : { contextTokens },
+    ...(kind === 'bad_request' && rolesRefusal.test(text) && { asksForAlternatingRoles: true }),
+  };
 }
 
 function learntTokens(kind: FailureKind, facts: ErrorFacts, text: string): number | null {

@@ -6,7 +6,7 @@
  * F2: of several errors in one body the first decides; later ones belong to fallbacks.
  * F3: JSON inside strings is unwrapped to a fixed depth, and the walk is bounded.
  */
-import { firstOfChain } from './error-text.ts';
+import { announcesEcho, firstOfChain, withoutEcho } from './error-text.ts';
 import { codesInText, embeddedJson, httpStatus, leadingNames, leadingStatus, textOfHtml } from './error-words.ts';
 
 export interface ErrorFacts {
@@ -155,12 +155,13 @@ function visitText(whole: string, found: Found, depth: number, unwraps: number):
   }
   // Some servers send a code where others send words.
   if (/^[\w.-]{3,60}$/.test(text)) found.codes.push(text.toLowerCase());
-  const inner = unwraps < maxUnwraps ? embeddedJson(text) : null;
-  const words = inner === null ? text : inner.before;
+  const json = unwraps < maxUnwraps ? embeddedJson(text) : null;
+  const inner = json === null || announcesEcho(json.before) ? null : json;
+  const words = inner === null ? withoutEcho(text) : inner.before;
   if (words !== '') found.texts.push(words);
   found.status ??= leadingStatus(words);
   found.names.push(...leadingNames(words));
-  if (inner === null) found.codes.push(...codesInText(text));
+  if (inner === null) found.codes.push(...codesInText(words));
   else visit(inner.value, found, depth + 1, unwraps + 1);
 }
 

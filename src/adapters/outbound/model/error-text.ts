@@ -21,6 +21,20 @@ const laterErrors: readonly RegExp[] = [
   /[\n;|]\s*(?:and |then )?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\s*[:(-]/,
 ];
 
+/** A text without what a parser or a validator quotes behind it: that is a user's or a model's, and the server says nothing more. */
+export function withoutEcho(text: string): string {
+  const match = echoMarker.exec(text);
+  return match === null ? text : text.slice(0, match.index + match[0].length).trim();
+}
+
+/** Whether what follows this text is such a quotation. */
+export function announcesEcho(text: string): boolean {
+  return echoMarker.test(text);
+}
+
+/** llama.cpp's parsers, and the errors of pydantic as text. */
+const echoMarker = /\bat pos(?:ition)? \d+:|\blast read:|'input':|\binput_value=/;
+
 /**
  * A text in the form that the tables match against: lower case, ASCII punctuation, no quotation marks, numbers without
  * separators, one space between words. Values that the provider quotes from the request are left out.

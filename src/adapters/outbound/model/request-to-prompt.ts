@@ -4,7 +4,7 @@
  * R1: plain text goes out as a string: one text part, which the SDK sends as such. Many small servers take no lists.
  * R2: arguments that go out are always a JSON object, as the model wrote it where it is one.
  * R3: what a vendor gave to be handed back goes out again to that vendor, under the same keys, and to no other.
- * R4: ids of tool calls are legal for the one who reads them, and a call and its result have the same.
+ * R4: ids and names of tool calls are legal for the one who reads them, and a call and its result have the same.
  */
 import type {
   LanguageModelV3CallOptions,
@@ -18,6 +18,7 @@ import { isTextType } from '../../../core/domain/admission/unsupported-parts.ts'
 import type { ContentPart, ProviderMetadata } from '../../../core/domain/transcript/message.ts';
 import type { ModelRequest, RequestMessage, ToolSchema } from '../../../core/ports/model-provider.ts';
 import { makeLegalCallIds } from './legal-call-ids.ts';
+import { legalToolName } from './legal-tool-name.ts';
 import type { ModelOptions } from './wire.ts';
 
 /** What one wire takes of a conversation. */
@@ -84,7 +85,7 @@ function promptMessage(message: RequestMessage, conversion: Conversion): Languag
           {
             type: 'tool-result',
             toolCallId: conversion.callId(message.toolCallId),
-            toolName: message.toolName,
+            toolName: legalToolName(message.toolName),
             output: { type: 'text', value: message.text },
           },
         ],
@@ -140,7 +141,7 @@ function assistantContent(message: AssistantMessage, { profile, callId }: Conver
   const calls = message.toolCalls.map((call) => ({
     type: 'tool-call' as const,
     toolCallId: callId(call.id),
-    toolName: call.name,
+    toolName: legalToolName(call.name),
     input: profile.argumentsAs === 'text' ? sendableArguments(call.arguments) : argumentsObject(call.arguments),
     ...optionsOf(call, profile),
   }));

@@ -27,6 +27,8 @@ export interface StepFacts {
   readonly exchange: Exchange;
   /** The answer's tool calls; null when one of them can't be answered. */
   readonly calls: readonly ToolCall[] | null;
+  /** Whether the request brought tools. */
+  readonly offersTools: boolean;
   /** What of the answer is more than text. */
   readonly parts: readonly ContentPart[] | null;
 }
@@ -44,15 +46,23 @@ export function concludeStep(facts: StepFacts): readonly ModelEvent[] {
   if (calls === null) return [failed(namelessCall, null, usage)];
   // A call that began and never became whole is half a call, whatever the finish reason says.
   if (exchange.startedCalls > calls.length) return [failed(cutOff(exchange), null, usage)];
+  const finishReason = finishReasonOf(end, calls);
+  if (calls.length === 0 && finishReason === 'tool_calls' && exchange.hasText) {
+    // Where no tool was offered, none can have been called: the reason is a mistake, and the text is the answer.
+    if (facts.offersTools) return [failed(lostCall, null, usage)];
+    return [{ kind: 'finished', finishReason: 'stop', usage, parts: facts.parts }];
+  }
   return [
     ...calls.map((call) => ({ kind: 'tool_call' as const, call })),
-    { kind: 'finished', finishReason: finishReasonOf(end, calls), usage, parts: facts.parts },
+    { kind: 'finished', finishReason, usage, parts: facts.parts },
   ];
 }
 
 export const abortedFailure: Failure = failureOf('aborted', 'The request was stopped.');
 
 const namelessCall = failureOf('cut_off', 'The model asked for a tool without naming it.', { retryable: true });
+
+const lostCall = failureOf('cut_off', 'The model asked for a tool, and its call did not arrive.', { retryable: true });
 
 function failed(failure: Failure, learnt: LearntLimit | null, usage: Usage | null): ModelEvent {
   return { kind: 'failed', failure, learnt, usage };

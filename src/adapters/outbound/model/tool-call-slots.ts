@@ -7,6 +7,7 @@
  * T2: without an id, another name opens a call, and the same name does when the call before it is complete.
  * T3: a piece without id, name and index goes on with the call that was touched last.
  * T4: an id is used once. A repeated or missing one is replaced, so that every later request can pair its results.
+ * T5: a piece that repeats a whole call, id and all, is a frame that came twice: no tool runs twice for it.
  */
 import type { ProviderMetadata, ToolCall } from '../../../core/domain/transcript/message.ts';
 import { isRecord } from './error-facts.ts';
@@ -39,6 +40,7 @@ export class ToolCallSlots {
   take(delta: unknown): number {
     if (!isRecord(delta)) return 0;
     const piece = pieceOf(delta);
+    if (this.#slots.some((slot) => isRepeated(slot, piece))) return 0;
     const slot = this.#slotFor(piece) ?? this.#open(piece);
     if (slot.id === '') slot.id = piece.id;
     if (slot.name === '') slot.name = piece.name;
@@ -100,6 +102,18 @@ export class ToolCallSlots {
 
 function sameIndex(slot: Slot, piece: Piece): boolean {
   return piece.index === null || slot.index === null || slot.index === piece.index;
+}
+
+function isRepeated(slot: Slot, piece: Piece): boolean {
+  return (
+    piece.id !== '' &&
+    piece.id === slot.id &&
+    piece.index === slot.index &&
+    piece.name !== '' &&
+    piece.name === slot.name &&
+    piece.arguments === slot.arguments &&
+    isWholeJson(slot.arguments)
+  );
 }
 
 function pieceOf(delta: Readonly<Record<string, unknown>>): Piece {

@@ -12,6 +12,8 @@ export interface WireChunk {
   readonly reasoning: { readonly text: string; readonly isHandedBack: boolean } | null;
   readonly refusal: string | null;
   readonly toolCalls: readonly unknown[];
+  /** A call in the form that came before `tool_calls`. Nobody asks for it, and nobody reads more of it than that it began. */
+  readonly hasFunctionCall: boolean;
   readonly finishReason: string | null;
   readonly nativeFinishReason: string | null;
   readonly usage: WireUsage | null;
@@ -29,6 +31,7 @@ const nothing: WireChunk = {
   reasoning: null,
   refusal: null,
   toolCalls: [],
+  hasFunctionCall: false,
   finishReason: null,
   nativeFinishReason: null,
   usage: null,
@@ -47,6 +50,7 @@ export function readChunk(value: unknown, eventName: string | null): WireChunk {
     reasoning: reasoningOf(delta),
     refusal: textOrNull(delta['refusal']),
     toolCalls: Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [],
+    hasFunctionCall: isRecord(delta['function_call']),
     finishReason: textOrNull(choice?.['finish_reason']),
     nativeFinishReason: textOrNull(choice?.['native_finish_reason']),
     usage: usageOf(value['usage']),

@@ -2,6 +2,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { failureOf } from '../../../core/domain/model/failure.ts';
 import type { Failure } from '../../../core/domain/model/failure.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from '../../../core/ports/model-provider.ts';
+import { withAlternatingRoles } from './alternating-roles.ts';
 import { AnswerParts } from './answer-parts.ts';
 import { Exchange } from './exchange.ts';
 import { makeGuardedFetch } from './guarded-fetch.ts';
@@ -29,6 +30,9 @@ export interface WireProviderOptions extends Partial<StallLimits> {
   readonly optionsFor?: (model: string) => ModelOptions;
 }
 
+/** Clients may name models; of more of them than this nothing is remembered. */
+const maxAlternating = 64;
+
 export interface WireProvider extends ModelProvider {
   /** Closes idle connections. Running requests go on. */
   close(): void;
@@ -51,6 +55,8 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
   const limits = stallLimits(options);
   const newCallId = options.newCallId ?? randomCallId;
   const optionsFor = options.optionsFor ?? (() => noModelOptions);
+  /** The models whose server has shown that it takes alternating roles only. */
+  const alternating = new Set<string>();
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
     const refusal = signal.aborted ? abortedFailure : foreignAddress(request.target.baseUrl, baseUrl);
@@ -58,6 +64,24 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
       yield { kind: 'failed', failure: refusal, learnt: null, usage: null };
       return;
     }
+    const { model } = request.target;
+    const { alternatingRoles } = optionsFor(model);
+    const messages = withAlternatingRoles(request.messages);
+    const isOther = messages !== request.messages;
+    if (!isOther || !(alternatingRoles ?? alternating.has(model))) {
+      const end = yield* exchangeOnce(request, signal, isOther && alternatingRoles === null);
+      if (end !== 'other_roles') return;
+    }
+    const end = yield* exchangeOnce({ ...request, messages }, signal, false);
+    if (end === 'finished' && alternating.size < maxAlternating) alternating.add(model);
+  }
+
+  /** One request and its answer. Where it `mayAskAgain`, a refusal of its roles is no event but `other_roles`. */
+  async function* exchangeOnce(
+    request: ModelRequest,
+    signal: AbortSignal,
+    mayAskAgain: boolean,
+  ): AsyncGenerator<ModelEvent, 'finished' | 'failed' | 'other_roles'> {
     const exchange = new Exchange();
     const answer = new AnswerParts(wire.vendor);
     const closing = new AbortController();
@@ -67,9 +91,13 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
     let isWhole = false;
     try {
       const end = yield* sdkEvents({ request, fetch, signal, closing: closing.signal, exchange, answer });
-      const events = concludeStep({ isAborted: signal.aborted, end, exchange, ...made(request, exchange, answer) });
+      if (mayAskAgain && !signal.aborted && isRefusedForRoles(exchange)) return 'other_roles';
+      const offersTools = request.tools.length > 0;
+      const facts = { isAborted: signal.aborted, end, exchange, offersTools, ...made(request, exchange, answer) };
+      const events = concludeStep(facts);
       isWhole = events.at(-1)?.kind === 'finished';
       yield* events;
+      return isWhole ? 'finished' : 'failed';
     } finally {
       signal.removeEventListener('abort', close);
       if (isWhole) closeAfter(exchange.drained, close);
@@ -120,6 +148,11 @@ export function makeWireProvider(wire: Wire, options: WireProviderOptions): Wire
   }
 
   return { stream, close: () => transport.close() };
+}
+
+/** A refusal that came before anything of an answer did. */
+function isRefusedForRoles({ failure, hasText, hasReasoning, hasToolCalls }: Exchange): boolean {
+  return failure?.asksForAlternatingRoles === true && !hasText && !hasReasoning && !hasToolCalls;
 }
 
 function eventOf(part: LanguageModelV3StreamPart): ModelEvent | null {

@@ -28,11 +28,18 @@ export interface ModelOptions {
   readonly reasoningEffort: ReasoningEffort | null;
   /** What the vendor's own interface knows beyond it, handed on as it is. */
   readonly providerOptions: Readonly<Record<string, unknown>>;
+  /** Whether it takes alternating roles only; null: that is found out by a refusal. */
+  readonly alternatingRoles: boolean | null;
 }
 
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high';
 
-export const noModelOptions: ModelOptions = { temperature: null, reasoningEffort: null, providerOptions: {} };
+export const noModelOptions: ModelOptions = {
+  temperature: null,
+  reasoningEffort: null,
+  providerOptions: {},
+  alternatingRoles: null,
+};
 
 /** How one vendor's interface is spoken: the request through its SDK, the answer's frames through our own eyes. */
 export interface Wire {

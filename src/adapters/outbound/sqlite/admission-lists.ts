@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
-import { pageOf } from '../../../core/domain/transcript/content-page.ts';
-import type { AdmissionPage, AdmissionWithText } from '../../../core/ports/session-queries.ts';
+import { charactersOfPayload, pageOf } from '../../../core/domain/transcript/content-page.ts';
+import type { AdmissionPage, AdmissionWithContent } from '../../../core/ports/session-queries.ts';
 import { admissionColumns, admissionFromRow } from './admission-row.ts';
 import type { AdmissionRow } from './admission-row.ts';
-import { makeTextOf } from './payload-text.ts';
+import { makeContentOf } from './listed-content.ts';
+import type { ContentOf } from './listed-content.ts';
 import type { QueryReads } from './query-reads.ts';
 
 /** Where a page begins: behind this place of the queue. */
@@ -37,11 +38,11 @@ export function makeAdmissionLists(db: Database.Database): Pick<QueryReads, 'lis
     open: db.prepare(openAdmissionsSql),
     all: db.prepare(allAdmissionsSql),
   };
-  const textOf = makeTextOf(db);
+  const contentOf = makeContentOf(db);
   const unknown = db.prepare<[number], AdmissionRow>(unknownAdmissionsSql);
   return {
     listAdmissions: ({ sessionId, include, limit, after }) =>
-      admissionPage(lists[include], textOf, { sessionId, limit, after }),
+      admissionPage(lists[include], contentOf, { sessionId, limit, after }),
     unknownAdmissions: (limit) => unknown.all(limit).map(admissionFromRow),
   };
 }
@@ -52,12 +53,14 @@ export function makeAdmissionLists(db: Database.Database): Pick<QueryReads, 'lis
  */
 function admissionPage(
   list: ListStatement,
-  textOf: (seq: number) => string | null,
+  contentOf: ContentOf,
   { sessionId, limit, after }: { readonly sessionId: string; readonly limit: number; readonly after: number | null },
 ): AdmissionPage {
   const from = { position: after ?? Number.MIN_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
   const found = list.all({ sessionId, ...from, limit: limit + 1 });
-  const { rows: admissions, next } = pageOf(withTexts(found, textOf), limit, ({ text }) => text?.length ?? 0);
+  const { rows: admissions, next } = pageOf(withContents(found, contentOf), limit, ({ content }) =>
+    charactersOfPayload(content),
+  );
   const last = admissions.at(-1)?.admission;
   if (next === null || last === undefined) return { admissions, next: null };
   if (next.admission.position > last.position) return { admissions, next: last.position };
@@ -65,13 +68,10 @@ function admissionPage(
   const behindLast = list.all({ sessionId, position, seq, limit: maxSharingPosition });
   const sharing = behindLast.filter((row) => row.position === position);
   const isLast = sharing.length === behindLast.length;
-  return { admissions: [...admissions, ...withTexts(sharing, textOf)], next: isLast ? null : position };
+  return { admissions: [...admissions, ...withContents(sharing, contentOf)], next: isLast ? null : position };
 }
 
-/** A text is read when it is asked for: those that a page has no room for stay where they are. */
-function* withTexts(
-  rows: readonly AdmissionRow[],
-  textOf: (seq: number) => string | null,
-): Iterable<AdmissionWithText> {
-  for (const row of rows) yield { admission: admissionFromRow(row), text: textOf(row.seq) };
+/** A content is read when it is asked for: those that a page has no room for stay where they are. */
+function* withContents(rows: readonly AdmissionRow[], contentOf: ContentOf): Iterable<AdmissionWithContent> {
+  for (const row of rows) yield { admission: admissionFromRow(row), content: contentOf(row.seq) };
 }

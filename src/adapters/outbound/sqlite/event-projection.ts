@@ -117,16 +117,16 @@ function startTurn(tables: ProjectedTables, event: EventOf<'turn.started'>): voi
 }
 
 function appendMessage(tables: ProjectedTables, event: EventOf<'message.appended'>): void {
-  const { sessionId, contextTokens, boundary, step } = event;
+  const { sessionId, contextTokens, boundary, step, answeredBy } = event;
   const { message } = event;
   const tip = tipOf(tables, event);
   if (event.contentFrom === undefined) tables.messages.insert(tip, withContent(message));
   else tables.messages.adopt({ from: event.contentFrom, to: message.id, transcript: tip });
   tables.sessions.countMessages(tip, 1);
+  if (answeredBy !== null) tables.sessions.setAnswered(sessionId, answeredBy);
   if (contextTokens !== null) {
     tables.sessions.setUsageAnchor(sessionId, { tokens: contextTokens, messageId: message.id });
   }
-  if (message.kind === 'answer') tables.sessions.setAnswered(sessionId);
   if (event.admissionId === null) return; // a fork's own beginning
   const admission = admissionOf(tables, event);
   if (admission.status !== 'started') return;

@@ -7,6 +7,7 @@ import { StorageError } from '../../../core/ports/ledger.ts';
 export class FailStop {
   readonly #listeners: ((error: StorageError) => void)[] = [];
   #over = false;
+  #retired = false;
 
   /** Is called at most once. */
   onFailure(listener: (error: StorageError) => void): void {
@@ -24,13 +25,13 @@ export class FailStop {
   }
 
   trip(error: StorageError): void {
-    if (this.#over) return;
+    if (this.#over || (this.#retired && error.kind !== 'corrupt')) return;
     this.#over = true;
     for (const listener of this.#listeners) listener(error);
   }
 
-  /** The store is being closed: calls that come too late say nothing about it. */
+  /** The store is being closed: that calls come too late says nothing about it, but damage still does. */
   retire(): void {
-    this.#over = true;
+    this.#retired = true;
   }
 }

@@ -112,11 +112,10 @@ export function makeHistoryReads(db: Database.Database): Pick<QueryReads, 'histo
     }
     const found = admission.get(row.admission_id ?? '');
     if (found === undefined) throw missing(`admission ${row.admission_id ?? ''}`);
-    const payload = fromJson<PromptPayload>(found.payload);
-    const text = payload?.text ?? null;
+    const content = fromJson<PromptPayload>(found.payload);
     return {
-      entry: { kind: 'prompt', seq, at, admission: admissionFromRow(found), text },
-      characters: charactersOfPayload(payload),
+      entry: { kind: 'prompt', seq, at, admission: admissionFromRow(found), content },
+      characters: charactersOfPayload(content),
     };
   }
 

@@ -33,7 +33,7 @@ export function inProcessStorage(
     },
   });
   failStop.onFailure((error) => {
-    if (error.kind === 'corrupt') writer.suspect();
+    writer.distrust(error.kind);
     onFailure?.(error);
   });
   return {

@@ -12,8 +12,8 @@ import type { Synchronous } from './synchronous.ts';
 export type LedgerReads = Synchronous<Omit<Ledger, 'takeOwnership' | 'append'>>;
 
 /**
- * Open admissions come from an index that holds no others, and open compressions too: the cost depends on what is
- * unfinished and not on what the store has seen.
+ * Open admissions come from an index that holds no others, and open compressions and holds that end by themselves too:
+ * the cost depends on what is unfinished and not on what the store has seen.
  */
 export const unfinishedSql = `
   SELECT session_id FROM (
@@ -21,6 +21,8 @@ export const unfinishedSql = `
       FROM session_admissions WHERE status <> 'terminal' GROUP BY target_session_id
     UNION ALL
     SELECT session_id, NULL FROM compressions WHERE status = 'started'
+    UNION ALL
+    SELECT id, NULL FROM sessions WHERE hold_until IS NOT NULL
   )
   GROUP BY session_id
   ORDER BY min(oldest) NULLS LAST`;

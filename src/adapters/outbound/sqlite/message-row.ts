@@ -42,7 +42,7 @@ export function metaFromRow(row: MessageMetaRow): MessageMeta {
 }
 
 export function messageFromRow(row: MessageRow): Message {
-  const answeredBy = fromJson<AnsweredBy>(row.answered_by);
+  const answeredBy = fromJson<Omit<AnsweredBy, 'baseUrl'> & Partial<AnsweredBy>>(row.answered_by);
   return {
     ...metaFromRow(row),
     text: row.content,
@@ -51,7 +51,7 @@ export function messageFromRow(row: MessageRow): Message {
     partial: row.partial === 1,
     usage: fromJson(row.usage),
     finishReason: row.finish_reason,
-    ...(answeredBy !== null && { answeredBy }),
+    ...(answeredBy !== null && { answeredBy: { baseUrl: null, ...answeredBy } }),
     at: row.at,
   };
 }

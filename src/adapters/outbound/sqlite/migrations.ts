@@ -261,6 +261,11 @@ const sessionLife = `
   ) STRICT;
 `;
 
+/** The holds that end by themselves are found at a start without a look at every session. */
+const timedHolds = `
+  CREATE INDEX sessions_held_until ON sessions (id, hold_until) WHERE hold_until IS NOT NULL;
+`;
+
 /** Step n leads from `user_version` n to n + 1. A step that was released never changes. */
 const migrations: readonly string[] = [
   initialSchema,
@@ -270,6 +275,7 @@ const migrations: readonly string[] = [
   answeredBy,
   trustedCompression,
   sessionLife,
+  timedHolds,
 ];
 
 export const schemaVersion = migrations.length;

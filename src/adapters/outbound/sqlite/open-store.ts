@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EpochTable } from './epoch-table.ts';
 import { MarkFile, markPath, readMark } from './high-water-mark.ts';
+import { closeBesideLog } from './hold-log.ts';
 import { prepareHomeFolder } from './home-folder.ts';
 import { inspectStore } from './inspect-store.ts';
 import { migrate } from './migrations.ts';
@@ -77,7 +78,7 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
         opening: openingOf(home, judged.verdict),
       };
     } catch (error) {
-      db.close();
+      closeBesideLog(db, path);
       throw error;
     }
   });

@@ -7,7 +7,7 @@
  * R4: a process that dies in the middle leaves a home that a start refuses, and that the same call puts right: the mark
  *     of the new store is written first, and nothing else than the new store fits it.
  */
-import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EpochTable } from './epoch-table.ts';
@@ -70,7 +70,7 @@ export function acceptLoss({ home, newStoreId, at }: RestoreOptions): Restored {
   try {
     const facts = inspect(path);
     const missing = missingFrom(facts, home);
-    if (facts === null) return { store: null, missing, keptIn: forgetMark(home, at) };
+    if (facts === null) return { store: null, missing, keptIn: forgetAll(home, at) };
     requireUndamaged(path);
     // What the log adds goes into the file now. What it holds beyond that, behind the damage, is for a later look.
     const keptIn = keepAside(home, at, ['-wal'], copyFileSync, () => undefined);
@@ -190,13 +190,9 @@ function keepAside(
   return folder;
 }
 
-/** Without a store and without a mark the next start begins an empty one. */
-function forgetMark(home: string, at: string): string | null {
-  if (!existsSync(markPath(home))) return null;
-  const folder = makeFolder(home, at);
-  renameSync(markPath(home), join(folder, basename(markPath(home))));
-  syncFolder(home);
-  return folder;
+/** Without a store, a log and a mark the next start begins an empty store. */
+function forgetAll(home: string, at: string): string | null {
+  return keepAside(home, at, ['-wal', '-shm', ''], renameSync, () => rmSync(markPath(home), { force: true }));
 }
 
 function makeFolder(home: string, at: string): string {

@@ -19,14 +19,24 @@ const searchCatchUpMs = 1_500;
 export class SearchThread {
   readonly #home: string;
   readonly #onStoreFailure: (error: StorageError) => void;
+  readonly #onIndexFailure: (error: unknown) => void;
+  #hasFailed = false;
   #thread: WorkerChannel<SearchApi> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
-  /** `onStoreFailure` hears when the store itself, and not the index, can't be read. */
-  constructor(home: string, onStoreFailure: (error: StorageError) => void) {
+  /**
+   * `onStoreFailure` hears when the store itself, and not the index, can't be read; `onIndexFailure` hears the first time
+   * that the index can't be used.
+   */
+  constructor(
+    home: string,
+    onStoreFailure: (error: StorageError) => void,
+    onIndexFailure: (error: unknown) => void = () => undefined,
+  ) {
     this.#home = home;
     this.#onStoreFailure = onStoreFailure;
+    this.#onIndexFailure = onIndexFailure;
   }
 
   /** Something was stored, or the store was opened: the index follows when it has a moment. */
@@ -58,6 +68,10 @@ export class SearchThread {
     if (isDone === false) this.nudge();
   }
 
+  #isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Null: the index is of no use at the moment. */
   async #call<T>(ask: (thread: WorkerChannel<SearchApi>) => Promise<T>): Promise<T | null> {
     if (this.#closed) return null;
@@ -66,6 +80,8 @@ export class SearchThread {
       return await ask(thread);
     } catch (error) {
       if (error instanceof StorageError && error.kind === 'corrupt') this.#onStoreFailure(error);
+      if (!this.#hasFailed && !this.#isClosed()) this.#onIndexFailure(error);
+      this.#hasFailed = true;
       if (this.#thread === thread) this.#thread = null;
       void thread.terminate();
       return null;

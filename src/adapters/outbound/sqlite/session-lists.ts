@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { SessionSummary } from '../../../core/ports/session-queries.ts';
 import type { QueryReads } from './query-reads.ts';
-import { breakerFrom, headTables, shownHeadColumns, shownProfileFromRow } from './session-row.ts';
+import { breakerFrom, headTables, holdFrom, shownHeadColumns, shownProfileFromRow } from './session-row.ts';
 import type { HeadRow } from './session-row.ts';
 
 interface SummaryRow extends Omit<HeadRow, 'system_prompt'> {
@@ -40,9 +40,16 @@ const findSessionSql = `${selectSummary} WHERE s.id = ? AND s.parent_session_id 
 const openBreakersSql = `SELECT id, breaker_failures, breaker_open_until, breaker_reason, breaker_recent
   FROM sessions WHERE breaker_open_until > @now ORDER BY breaker_open_until DESC LIMIT @limit`;
 
+/** It begins with the open admissions, which have an index: what it costs depends on them and not on all sessions. */
+const heldQueuesSql = `SELECT s.id, s.hold_reason, s.hold_until, s.hold_by, s.hold_at, count(*) AS queued
+  FROM session_admissions CROSS JOIN sessions s ON s.id = target_session_id
+  WHERE status <> 'terminal' AND status = 'queued' AND s.hold_reason IS NOT NULL
+  GROUP BY s.id ORDER BY s.hold_at, s.number LIMIT ?`;
+
 export function makeSessionLists(
   db: Database.Database,
-): Pick<QueryReads, 'listSessions' | 'findSession' | 'openBreakers'> {
+): Pick<QueryReads, 'listSessions' | 'findSession' | 'openBreakers' | 'heldQueues'> {
+  const held = db.prepare<[number], HeadRow & { readonly queued: number }>(heldQueuesSql);
   const breakers = db.prepare<[{ now: string; limit: number }], HeadRow>(openBreakersSql);
   const list = db.prepare<[ListFields], SummaryRow>(listSessionsSql);
   const find = db.prepare<[string], SummaryRow>(findSessionSql);
@@ -54,6 +61,11 @@ export function makeSessionLists(
       return { sessions, next: rows.length > limit ? (sessions.at(-1)?.sessionId ?? null) : null };
     },
     openBreakers: (page) => breakers.all(page).map((row) => ({ ...breakerFrom(row), sessionId: row.id })),
+    heldQueues: (limit) =>
+      held.all(limit).flatMap((row) => {
+        const hold = holdFrom(row);
+        return hold === null ? [] : [{ sessionId: row.id, hold, queued: row.queued }];
+      }),
     findSession(sessionId) {
       const row = find.get(sessionId);
       return row === undefined ? null : summaryFromRow(row);

@@ -173,7 +173,7 @@ export function profileToRow(profile: SessionProfile): ProfileRow {
   };
 }
 
-function holdFrom(row: HeadRow): Hold | null {
+export function holdFrom(row: Pick<HeadRow, 'hold_reason' | 'hold_until' | 'hold_by' | 'hold_at'>): Hold | null {
   const { hold_reason: reason, hold_until: until, hold_by: by, hold_at: at } = row;
   return reason === null || by === null || at === null ? null : { reason, until, by, at };
 }

@@ -4,6 +4,7 @@ import type { CompressionLineage } from '../../../core/domain/lineage/lineage.ts
 import { createdSession } from '../../../core/domain/session/evolve.ts';
 import type { Hold, SessionProfile, UsageAnchor } from '../../../core/domain/session/state.ts';
 import type { SessionChanges } from '../../../core/domain/session/update.ts';
+import type { AnsweredBy } from '../../../core/domain/transcript/message.ts';
 import type { CreatedSession, OwnedSession } from '../../../core/ports/ledger.ts';
 import { headColumns, headFromRow, headTables, profileColumns, profileToRow } from './session-row.ts';
 import type { HeadRow, ProfileRow, SessionHead } from './session-row.ts';
@@ -23,7 +24,7 @@ export class SessionsTable {
   readonly #setGeneration: Database.Statement<[number, string]>;
   readonly #setUsageAnchor: Database.Statement<[number | null, number | null, string]>;
   readonly #setLineage: Database.Statement<[LineageFields]>;
-  readonly #setAnswered: Database.Statement<[string]>;
+  readonly #setAnswered: Database.Statement<[AnsweredBy & { readonly session: string }]>;
   readonly #update: Database.Statement<[UpdateFields]>;
   readonly #lineage: Database.Statement<[string], string>;
   readonly #empty: Database.Statement<[string]>;
@@ -69,11 +70,12 @@ export class SessionsTable {
          breaker_failures = @failures, breaker_open_until = @openUntil, breaker_reason = @reason,
          breaker_recent = @recent WHERE id = @session`,
     );
-    // A row that says so already is not written again.
+    // A row that says so already is not written again. What another model has reported is no anchor any more.
     this.#setAnswered = db.prepare(
-      `UPDATE sessions SET answered_provider = provider, answered_model = model, answered_base_url = base_url
-       WHERE id = ? AND (answered_provider IS NOT provider OR answered_model IS NOT model
-         OR answered_base_url IS NOT base_url)`,
+      `UPDATE sessions SET answered_provider = @provider, answered_model = @model, answered_base_url = @baseUrl,
+         usage_anchor_tokens = NULL, usage_anchor_message_id = NULL
+       WHERE id = @session AND (answered_provider IS NOT @provider OR answered_model IS NOT @model
+         OR answered_base_url IS NOT @baseUrl)`,
     );
     this.#update = db.prepare(
       `UPDATE sessions SET title = iif(@setsTitle, @title, title), provider = coalesce(@provider, provider),
@@ -180,9 +182,9 @@ export class SessionsTable {
     this.#setLineage.run({ session, tip, length, compressions, ...breaker, recent });
   }
 
-  /** The session's present model has given an answer. */
-  setAnswered(sessionId: string): void {
-    this.#setAnswered.run(sessionId);
+  /** This model has given the newest answer. */
+  setAnswered(sessionId: string, { provider, model, baseUrl }: AnsweredBy): void {
+    this.#setAnswered.run({ session: sessionId, provider, model, baseUrl });
   }
 
   update(sessionId: string, { title, model, archived, pinned }: SessionChanges): void {

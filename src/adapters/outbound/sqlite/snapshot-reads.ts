@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { pageOf } from '../../../core/domain/transcript/content-page.ts';
-import type { PendingText } from '../../../core/ports/session-queries.ts';
+import { charactersOfPayload, pageOf } from '../../../core/domain/transcript/content-page.ts';
+import type { PendingContent } from '../../../core/ports/session-queries.ts';
 import type { MessagesTable } from './messages-table.ts';
-import { makeTextOf } from './payload-text.ts';
+import { makeContentOf } from './listed-content.ts';
 import type { QueryReads } from './query-reads.ts';
 
 interface SnapshotRow {
@@ -28,7 +28,7 @@ export function makeSnapshotReads(
     `SELECT seq, admission_id FROM session_admissions WHERE target_session_id = ? AND status <> 'terminal'
      ORDER BY position, seq`,
   );
-  const textOf = makeTextOf(db);
+  const contentOf = makeContentOf(db);
   return {
     snapshot({ sessionId, before, limit }) {
       const found = find.get(sessionId);
@@ -38,14 +38,14 @@ export function makeSnapshotReads(
         lastSeq: found.last_seq,
         messages: page.messages.toReversed(),
         moreMessages: page.more,
-        pending: pageOf(textsOf(open.all(sessionId)), Infinity, ({ text }) => text.length).rows,
+        pending: pageOf(contentsOf(open.all(sessionId)), Infinity, ({ content }) => charactersOfPayload(content)).rows,
         approvals: reads.openApprovals({ of: { sessionId }, limit: -1 }),
       };
     },
   };
 
   /** One by one, so that those that a page has no room for aren't read. */
-  function* textsOf(rows: readonly OpenRow[]): Iterable<PendingText> {
-    for (const row of rows) yield { admissionId: row.admission_id, text: textOf(row.seq) ?? '' };
+  function* contentsOf(rows: readonly OpenRow[]): Iterable<PendingContent> {
+    for (const row of rows) yield { admissionId: row.admission_id, content: contentOf(row.seq) };
   }
 }

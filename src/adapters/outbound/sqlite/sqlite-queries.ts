@@ -17,6 +17,7 @@ export function makeSqliteQueries(read: ReadCall, search: SessionQueries['search
     search,
     counts: () => read('counts'),
     openBreakers: (page) => read('openBreakers', page),
+    heldQueues: (limit) => read('heldQueues', limit),
     unknownAdmissions: (limit) => read('unknownAdmissions', limit),
     findApproval: (sessionId, approvalId) => read('findApproval', sessionId, approvalId),
     openApprovals: (page) => read('openApprovals', page),

@@ -9,6 +9,8 @@ export interface SqliteStorageOptions extends StoreWriterOptions {
   readonly onBatch?: (requests: number) => void;
   /** Hears of the first failure, of a write, a read or a check, that leaves no trust in the storage: the process must end. */
   readonly onFailure?: (error: StorageError) => void;
+  /** Hears the first time that the search index can't be used. Nothing but searches is harmed. */
+  readonly onIndexFailure?: (error: unknown) => void;
 }
 
 /** An open store behind its ports. */

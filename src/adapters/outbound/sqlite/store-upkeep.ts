@@ -57,7 +57,11 @@ export class StoreUpkeep {
     this.#seen = { commits: start.commits, generation: readWalGeneration(this.#walPath) };
   }
 
-  /** Throws what went wrong in the background (U3). */
+  /** What went wrong in the background (U3). */
+  get failure(): StorageError | null {
+    return this.#failure;
+  }
+
   assertSound(): void {
     if (this.#failure !== null) throw this.#failure;
   }
@@ -81,9 +85,9 @@ export class StoreUpkeep {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The last mark, of a store that was closed in order. */
-  closed(): void {
-    this.#options.mark.writeNow({ ...this.#options.mark.mark, ...this.#present(), state: 'closed' });
+  /** The last mark, of a store that was closed in order. `open` when a look for damage is due all the same. */
+  closed(state: 'closed' | 'open'): void {
+    this.#options.mark.writeNow({ ...this.#options.mark.mark, ...this.#present(), state });
   }
 
   /**

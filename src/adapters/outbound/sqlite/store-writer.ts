@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { StorageError } from '../../../core/ports/ledger.ts';
 import type { AppendRequest, Ownership } from '../../../core/ports/ledger.ts';
 import { FileIdentity } from './file-identity.ts';
+import { holdLog } from './hold-log.ts';
 import { openStore } from './open-store.ts';
 import type { Opening, OpenStoreOptions } from './open-store.ts';
 import { SqliteStore } from './store.ts';
@@ -20,7 +21,10 @@ export class StoreWriter {
   readonly #store: SqliteStore;
   readonly #file: FileIdentity;
   readonly #upkeep: StoreUpkeep;
+  readonly #heldLog: Database.Database;
   #trusted = true;
+  /** Whether the next owner need not look for damage: the last one ended in order, or somebody has looked since. */
+  #checked: boolean;
 
   constructor(options: StoreWriterOptions) {
     const { db, path, storeId, mark, opening } = openStore(options);
@@ -28,6 +32,8 @@ export class StoreWriter {
     this.home = options.home;
     this.storeId = storeId;
     this.opening = opening;
+    this.#checked = opening.lastStop !== 'unclean';
+    this.#heldLog = holdLog(path);
     this.#store = new SqliteStore(db);
     this.#file = new FileIdentity(path);
     const { synchronous = 'full', ...upkeep } = options;
@@ -53,24 +59,48 @@ export class StoreWriter {
     });
   }
 
-  /** Damage was met, here or by somebody who reads: the next owner must look at everything first. */
-  suspect(): void {
+  get isTrusted(): boolean {
+    return this.#trusted && this.#upkeep.failure === null;
+  }
+
+  /**
+   * The storage has failed, here or for somebody who reads: nothing more is written. After damage the next owner must
+   * look at everything first.
+   */
+  distrust(kind: StorageError['kind']): void {
     this.#trusted = false;
-    this.#upkeep.suspect();
+    this.#upkeep.stop();
+    if (kind === 'corrupt') this.#upkeep.suspect();
+  }
+
+  /** Somebody has looked for damage since the store was opened, and found none. */
+  checked(): void {
+    this.#checked = true;
   }
 
   /**
    * Empties the write-ahead log into the database, as far as no reader and no full disk is in the way, and closes the
-   * file. What stays in the log is no less safe.
+   * file. What stays in the log is no less safe. A store that can't be trusted is closed as it is: nothing of it is
+   * overwritten. Throws what made it so if nobody has heard of that yet.
    */
   close(): void {
     this.#upkeep.stop();
     try {
+      if (this.isTrusted) this.#emptyAndClose();
+      else if (this.#trusted) this.#upkeep.assertSound();
+    } finally {
+      this.db.close();
+      this.#heldLog.close();
+    }
+  }
+
+  #emptyAndClose(): void {
+    try {
       this.#upkeep.emptyLog();
+      this.#heldLog.close();
       this.db.close();
-      if (this.#trusted) this.#upkeep.closed();
+      this.#upkeep.closed(this.#checked ? 'closed' : 'open');
     } catch (error) {
-      this.db.close();
       const failure = upkeepErrorFrom(error);
       if (failure.outcomeUnknown) throw failure;
     }
@@ -82,11 +112,16 @@ export class StoreWriter {
       this.#upkeep.assertSound();
       return write();
     } catch (error) {
-      if (error instanceof StorageError && error.outcomeUnknown) {
-        this.#trusted = false;
-        this.#upkeep.stop();
-      }
+      if (error instanceof StorageError && error.outcomeUnknown) this.#distrustQuietly(error.kind);
       throw error;
+    }
+  }
+
+  #distrustQuietly(kind: StorageError['kind']): void {
+    try {
+      this.distrust(kind);
+    } catch {
+      // Without the note the next owner has no worse a start than after any other death.
     }
   }
 }

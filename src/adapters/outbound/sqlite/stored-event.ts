@@ -29,7 +29,7 @@ export type StoredBody =
       readonly payloadFrom?: string;
     }
   | Omit<BodyOf<'admission.edited'>, 'payload'>
-  | (Omit<BodyOf<'message.appended'>, 'message' | 'contentFrom'> & { readonly message: number })
+  | StoredMessage
   | (Omit<BodyOf<'compression.completed'>, 'head' | 'summary' | 'tail'> & {
       readonly head: readonly StoredCopy[];
       readonly summary: number;
@@ -42,6 +42,10 @@ export type StoredBody =
           'session.created' | 'admission.queued' | 'admission.edited' | 'message.appended' | 'compression.completed';
       }
     >;
+
+/** An older store doesn't say who answered. */
+type StoredMessage = Omit<BodyOf<'message.appended'>, 'message' | 'contentFrom' | 'answeredBy'> &
+  Partial<Pick<BodyOf<'message.appended'>, 'answeredBy'>> & { readonly message: number };
 
 /** An older store says nothing of forks. */
 type StoredProfile = Omit<SessionProfile, 'systemPrompt' | 'forkedFrom'> & Partial<Pick<SessionProfile, 'forkedFrom'>>;
@@ -90,7 +94,9 @@ export function fromStored(header: SessionEventHeader, body: StoredBody, sources
     const identity = sources.admission(header.admissionId ?? '');
     return { ...header, ...body, admission: { ...identity, ...freshFields(identity), ...body.admission } };
   }
-  if (body.type === 'message.appended') return { ...header, ...body, message: sources.message(body.message) };
+  if (body.type === 'message.appended') {
+    return { ...header, answeredBy: null, ...body, message: sources.message(body.message) };
+  }
   if (body.type === 'compression.completed') {
     return { ...header, ...body, ...carriedMessages(body, (id) => metaOf(sources.message(id))) };
   }

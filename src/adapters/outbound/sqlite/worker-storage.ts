@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { FailStop } from './fail-stop.ts';
+import { holdLog } from './hold-log.ts';
 import { Maintenance } from './maintenance.ts';
-import { openStoreForReading, storePath } from './open-store.ts';
+import { storePath } from './open-store.ts';
 import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
 import { SearchThread } from './search-thread.ts';
@@ -15,8 +16,9 @@ import type { StorageThreads } from './storage-threads.ts';
 const defaultBusyTimeoutMs = 50;
 
 /**
- * Opens a store in three threads, one that writes, one that reads for the ledger and one that reads pages, so that neither
- * an fsync nor a long page of history stops the caller's event loop, nor a page the ledger. It rejects with a `StoreOpenError` when the store can't be opened.
+ * Opens a store in three threads, one that writes, one that reads for the ledger and one that reads pages, so that
+ * neither an fsync nor a long page of history stops the caller's event loop, nor a page the ledger. It rejects with a
+ * `StoreOpenError` when the store can't be opened.
  *
  * Threads that are passed in are left running when the store is closed.
  */
@@ -24,46 +26,53 @@ export async function openWorkerStorage(
   options: SqliteStorageOptions,
   ownThreads?: StorageThreads,
 ): Promise<ServedStorage> {
-  const { onBatch, onFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
+  const { onBatch, onFailure, onIndexFailure, busyTimeoutMs = defaultBusyTimeoutMs, ...openOptions } = options;
   const threads = ownThreads ?? startStorageThreads();
   const end = async (): Promise<void> => (ownThreads === undefined ? terminateStorageThreads(threads) : undefined);
   try {
-    const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
-    const anchor = holdLog(options.home);
-    for (const reader of [threads.reader, threads.pageReader])
-      await reader.call('open', { home: options.home, busyTimeoutMs });
     const { home } = options;
-    return workerStorage({ storeId, opening, home, anchor, threads, end, onBatch, onFailure });
+    const { storeId, opening } = await threads.writer.call('open', { ...openOptions, busyTimeoutMs });
+    const heldLog = await openReaders(home, threads, busyTimeoutMs);
+    return workerStorage({ storeId, opening, home, heldLog, threads, end, onBatch, onFailure, onIndexFailure });
   } catch (error) {
     await end();
     throw error;
   }
 }
 
-/**
- * A connection that does nothing. A process that ends in any other way than by `close` lets SQLite close the writer's
- * connection, which would empty the log if it were the last one: without a note, and with a disk that may just have
- * failed. As long as there is another the log stays, and the next start finds it.
- */
-function holdLog(home: string): Database.Database {
-  const anchor = openStoreForReading({ home });
-  anchor.prepare('SELECT count(*) FROM sqlite_schema').get(); // SQLite opens the files at the first read
-  return anchor;
+/** The log is held in this thread, too: it is the last to end when the process ends in any other way than by `close`. */
+async function openReaders(
+  home: string,
+  { writer, reader, pageReader }: StorageThreads,
+  busyTimeoutMs: number,
+): Promise<Database.Database> {
+  let heldLog: Database.Database | undefined;
+  try {
+    heldLog = holdLog(storePath(home));
+    await reader.call('open', { home, busyTimeoutMs });
+    await pageReader.call('open', { home, busyTimeoutMs });
+    return heldLog;
+  } catch (error) {
+    heldLog?.close();
+    await writer.call('close').catch(() => undefined); // why it can't be read says more
+    throw error;
+  }
 }
 
 interface OpenedThreads {
   readonly onBatch: SqliteStorageOptions['onBatch'] | undefined;
   readonly onFailure: SqliteStorageOptions['onFailure'] | undefined;
+  readonly onIndexFailure: SqliteStorageOptions['onIndexFailure'] | undefined;
   readonly storeId: string;
   readonly opening: Opening;
   readonly home: string;
-  readonly anchor: Database.Database;
+  readonly heldLog: Database.Database;
   readonly threads: StorageThreads;
   readonly end: () => Promise<void>;
 }
 
 function workerStorage(opened: OpenedThreads): ServedStorage {
-  const { storeId, opening, home, anchor, end, onBatch, onFailure } = opened;
+  const { storeId, opening, home, heldLog, end, onBatch, onFailure, onIndexFailure } = opened;
   const { writer, reader, pageReader } = opened.threads;
   const failStop = new FailStop();
   const maintenance = new Maintenance(storePath(home), failStop);
@@ -72,7 +81,11 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
     // TypeScript can't see that the answer to a method is that method's answer.
     (method, ...args) =>
       failStop.watch(thread.call('read', method, args)) as never;
-  const index = new SearchThread(home, (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined));
+  const index = new SearchThread(
+    home,
+    (error) => void failStop.watch(Promise.reject(error)).catch(() => undefined),
+    onIndexFailure,
+  );
   const ledger = new SqliteLedger({
     read: readBy(reader),
     failStop,
@@ -87,7 +100,7 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
   let noted = Promise.resolve();
   failStop.onFailure((error) => {
     // If this fails too, the next owner has no worse a start than after any other death.
-    if (error.kind === 'corrupt') noted = writer.call('suspect').catch(() => undefined);
+    noted = writer.call('distrust', error.kind).catch(() => undefined);
     onFailure?.(error);
   });
   return {
@@ -96,7 +109,11 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
     ledger,
     queries: makeSqliteQueries(readBy(pageReader), (query) => index.search(query)),
     backups: maintenance,
-    findDamage: () => maintenance.findDamage(),
+    async findDamage() {
+      const damage = await maintenance.findDamage();
+      if (damage.length === 0) await writer.call('checked');
+      return damage;
+    },
     noted: () => noted,
     async close() {
       failStop.retire();
@@ -105,12 +122,13 @@ function workerStorage(opened: OpenedThreads): ServedStorage {
       await ledger.close();
       try {
         // The readers first: while they have the file open the write-ahead log can't be removed.
-        anchor.close();
         await pageReader.call('close');
         await reader.call('close');
+        if (await writer.call('isTrusted')) heldLog.close();
         await writer.call('close');
       } finally {
         await end();
+        heldLog.close();
       }
     },
   };

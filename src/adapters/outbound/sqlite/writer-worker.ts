@@ -16,7 +16,9 @@ const api = {
   },
   takeOwnership: (owner: { readonly instanceId: string; readonly now: string }) => opened().takeOwnership(owner),
   appendBatch: (requests: readonly AppendRequest[]) => opened().appendBatch(requests),
-  suspect: () => opened().suspect(),
+  distrust: (kind: StorageError['kind']) => opened().distrust(kind),
+  checked: () => opened().checked(),
+  isTrusted: () => opened().isTrusted,
   close(): void {
     const closing = opened();
     writer = undefined;

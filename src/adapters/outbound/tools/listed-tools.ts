@@ -28,8 +28,8 @@ function readTool(value: unknown): readonly ListedTool[] {
     {
       name,
       description: typeof description === 'string' ? description : '',
-      // Providers refuse a schema that doesn't say that it is one of an object.
-      parameters: { type: 'object', ...asObject(inputSchema) },
+      // Providers refuse a schema that doesn't say that it is one of an object, whatever its server says.
+      parameters: { ...asObject(inputSchema), type: 'object' },
     },
   ];
 }

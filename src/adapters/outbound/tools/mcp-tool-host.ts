@@ -9,7 +9,7 @@ import type {
 } from '../../../core/ports/tool-host.ts';
 import { builtinServer, type BuiltinTool } from './builtin-tool.ts';
 import { makeBuiltinTools } from './builtin-tools.ts';
-import type { OpenConnection } from './connection.ts';
+import { ConnectionError, type OpenConnection } from './connection.ts';
 import type { ListedTool } from './listed-tools.ts';
 import { secretsOf, type McpServerOptions } from './mcp-server-options.ts';
 import { McpServer } from './mcp-server.ts';
@@ -117,7 +117,12 @@ function makeServer(server: McpServerOptions, options: McpToolHostOptions): McpS
   const mask = makeSecretMask(secretsOf(server));
   const log = new ServerLog(server.name, logger, clock, mask);
   const open: OpenConnection = async (signal) => {
-    const { openConnection } = await import('./mcp-connection.ts');
+    // Loaded at the first need. A file that has gone since the start is this server's failure, and not the gateway's end.
+    const { openConnection } = await import('./mcp-connection.ts').catch((error: unknown) => {
+      throw new ConnectionError(
+        `its client can't be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
     return openConnection(server, { clock, log, mask, inheritedEnv, clientVersion }, signal);
   };
   return new McpServer(server, { open, clock, logger });

@@ -1,5 +1,7 @@
 import type { Breaker } from '../lineage/lineage.ts';
-import type { SessionState } from '../session/state.ts';
+import { isSameModel } from '../session/state.ts';
+import type { ModelAddress, SessionState } from '../session/state.ts';
+import type { MessageDraft } from '../transcript/message.ts';
 import { sumTokens } from '../transcript/tokens.ts';
 
 /** What a request carries beside the transcript, in tokens. */
@@ -19,13 +21,26 @@ export interface ContextSize {
   readonly tokens: number;
 }
 
-/** The size of the next request of a session. */
-export function contextSize(state: SessionState, extras: RequestExtras): ContextSize {
+/** The size of a session's next request, if it goes to `reader`: what another model has counted says nothing of it. */
+export function contextSize(state: SessionState, reader: ModelAddress, extras: RequestExtras): ContextSize {
   const localTokens = sumTokens(state.messages) + extras.systemTokens + extras.toolTokens + extras.promptTokens;
-  const anchor = state.usageAnchor;
+  const anchor = isSameModel(state.answeredBy, reader) ? state.usageAnchor : null;
   const since = anchor === null ? [] : state.messages.filter((message) => message.id > anchor.messageId);
   const reportedTokens = anchor === null ? null : anchor.tokens + sumTokens(since) + extras.promptTokens;
   return { localTokens, reportedTokens, tokens: Math.max(localTokens, reportedTokens ?? 0) };
+}
+
+/**
+ * The size of the context up to and including an answer, from its report; null when the report can't be believed. What a
+ * provider has answered was no larger than its window. Of the answer only what goes out again counts, as it is counted
+ * here: the reported output holds the thinking too.
+ */
+export function reportedSize(
+  { usage, tokens }: Pick<MessageDraft, 'usage' | 'tokens'>,
+  statedWindowTokens: number | null,
+): number | null {
+  const input = usage?.inputTokens ?? 0;
+  return input > 0 && input <= (statedWindowTokens ?? Infinity) ? input + tokens : null;
 }
 
 /** The numbers that the next decision about compression is made on, for people and programs to look at. */

@@ -14,7 +14,10 @@ import { groupsOf } from './message-groups.ts';
 import type { Group } from './message-groups.ts';
 
 export interface CompressionPlan {
-  /** `wide` keeps what the policy protects, `narrow` the newest turn, `inside` its prompt and its latest steps. */
+  /**
+   * `wide` keeps what the policy protects, `narrow` the newest turn and, where the request carries too much for `wide`, a
+   * little before it, `inside` the newest prompt and its latest steps.
+   */
   readonly rung: 'wide' | 'narrow' | 'inside';
   readonly head: readonly MessageMeta[];
   readonly middle: readonly MessageMeta[];
@@ -46,8 +49,9 @@ export function planCompression(input: PlanInput): readonly CompressionPlan[] {
 
 function plansWithHead(groups: readonly Group[], head: number, input: PlanInput): readonly CompressionPlan[] {
   const newest = newestTurnStart(groups, input.promptPending);
+  const headTokens = sumTokens(groups.slice(0, head).flat());
   const plans = [
-    ...planAt('wide', groups, head, wideCut(groups, newest, input), wideShare * input.triggerTokens),
+    ...planWithTail(groups, head, newest, input.triggerTokens - input.extraTokens - headTokens, input),
     ...planAt('narrow', groups, head, newest, input.triggerTokens),
     ...planInside(groups, head, newest, input),
   ];
@@ -64,10 +68,14 @@ export function keptTokens(plan: Pick<CompressionPlan, 'head' | 'tail'>): number
 }
 
 /** The rebuilt context is to be under this share of the trigger, so that the next turn doesn't compress again. */
-const wideShare = 0.6;
+export const wideShare = 0.6;
 /** The protected tail may fill this share of the trigger, and further messages join it up to `tailShare`. */
 const protectedShare = 0.5;
 const tailShare = 0.2;
+/** What a tail leaves for the summary, as a share of the trigger. */
+const summaryShare = 0.08;
+/** The share of what head and extras leave of the trigger that the last messages may fill where `wide` has less for them. */
+const smallTailShare = 0.2;
 const maxTailTokens = 20_000;
 
 /** As many whole groups from the start as fit into the first `n` messages. An earlier summary is never part of it. */
@@ -89,10 +97,29 @@ function newestTurnStart(groups: readonly Group[], promptPending: boolean): numb
   return groups[index]?.[0]?.kind === 'prompt' ? index : groups.length;
 }
 
+/**
+ * The plan with more of a tail than the newest turn. The tail shrinks to what system prompt, tools and head leave of the
+ * bound; where that is too little to tell how the conversation went on, the trigger is the bound.
+ */
+function planWithTail(
+  groups: readonly Group[],
+  head: number,
+  newest: number,
+  freeTokens: number,
+  input: PlanInput,
+): readonly CompressionPlan[] {
+  const { triggerTokens } = input;
+  const wideTokens = Math.round((wideShare - summaryShare) * triggerTokens) - (triggerTokens - freeTokens);
+  const smallTokens = smallTailShare * freeTokens;
+  return wideTokens < smallTokens
+    ? planAt('narrow', groups, head, tailCut(groups, newest, smallTokens, input), triggerTokens)
+    : planAt('wide', groups, head, tailCut(groups, newest, wideTokens, input), wideShare * triggerTokens);
+}
+
 /** Where the tail begins when it may hold what the policy protects, and more while that is small. */
-function wideCut(groups: readonly Group[], newest: number, input: PlanInput): number {
-  const protectedBudget = protectedShare * input.triggerTokens;
-  const tailBudget = Math.min(tailShare * input.triggerTokens, maxTailTokens);
+function tailCut(groups: readonly Group[], newest: number, maxTokens: number, input: PlanInput): number {
+  const protectedBudget = Math.min(protectedShare * input.triggerTokens, maxTokens);
+  const tailBudget = Math.min(tailShare * input.triggerTokens, maxTailTokens, maxTokens);
   let cut = groups.length;
   let messages = 0;
   let tokens = 0;

@@ -1,5 +1,6 @@
-import type { Message } from '../transcript/message.ts';
 import { beginningOf, endOf } from '../transcript/cut-text.ts';
+import { fileText } from '../transcript/file-text.ts';
+import type { ContentPart, Message } from '../transcript/message.ts';
 import { roughTokens, sumTokens } from '../transcript/tokens.ts';
 
 /** The texts of a summary request. The middle is data inside one user message, never a conversation to go on with. */
@@ -10,7 +11,7 @@ export interface SummaryPrompt {
 
 /**
  * How much of the middle a request shows. Each is tried when the one before it was too large for the model:
- * `whole` cuts long tool outputs only, `recent` cuts more and drops the oldest turns, `ends` keeps the beginning and the
+ * `whole` cuts long tool outputs and files only, `recent` cuts more and drops the oldest turns, `ends` keeps the beginning and the
  * end of the text.
  */
 export const summaryForms = ['whole', 'recent', 'ends'] as const;
@@ -30,8 +31,9 @@ export interface SummaryInput {
 }
 
 export function summaryPrompt(input: SummaryInput): SummaryPrompt {
-  const earlier = input.middle.filter((message) => message.kind === 'summary');
-  const rest = input.middle.filter((message) => message.kind !== 'summary');
+  const middle = input.middle.map((message) => shownMessage(message, input.mask));
+  const earlier = middle.filter((message) => message.kind === 'summary');
+  const rest = middle.filter((message) => message.kind !== 'summary');
   const maxTokens = Math.max(input.maxTokens - sumTokens(earlier), Math.floor(input.maxTokens / 4));
   const sections = [
     earlier.length === 0
@@ -43,6 +45,34 @@ export function summaryPrompt(input: SummaryInput): SummaryPrompt {
   ];
   const user = sections.filter((section) => section !== '').join('\n\n');
   return { system: instructions(input.maxWords), user: input.mask(user) };
+}
+
+/** A message as a request may show it, before anything of it is cut. */
+interface ShownMessage extends Message {
+  readonly attachments: readonly Attachment[];
+}
+
+/** An image or a file; its text where it has one. */
+interface Attachment {
+  readonly label: string;
+  readonly text: string | null;
+}
+
+/** Everything is masked before it is cut, so that no secret hides in a border. */
+function shownMessage(message: Message, mask: SummaryInput['mask']): ShownMessage {
+  return {
+    ...message,
+    text: mask(message.text),
+    toolCalls: message.toolCalls.map((call) => ({ ...call, arguments: mask(call.arguments) })),
+    attachments: (message.parts ?? []).flatMap((part) => attachmentOf(part, mask)),
+  };
+}
+
+function attachmentOf(part: ContentPart, mask: SummaryInput['mask']): readonly Attachment[] {
+  if (part.type !== 'image' && part.type !== 'file') return [];
+  const text = fileText(part);
+  const name = part.type === 'file' && part.name !== null ? ` ${part.name}` : '';
+  return [{ label: `${part.type}${name}, ${part.mediaType}`, text: text === null ? null : mask(text) }];
 }
 
 function instructions(maxWords: number): string {
@@ -74,7 +104,7 @@ const smallCaps: Caps = { toolHead: 300, toolTail: 100, callHead: 200, callTail:
 const recentShare = 0.5;
 const endsShare = 0.25;
 
-function transcriptIn(form: SummaryForm, messages: readonly Message[], maxTokens: number): string {
+function transcriptIn(form: SummaryForm, messages: readonly ShownMessage[], maxTokens: number): string {
   switch (form) {
     case 'whole':
       return labelled(messages, ordinaryCaps, maxTokens);
@@ -89,13 +119,17 @@ function transcriptIn(form: SummaryForm, messages: readonly Message[], maxTokens
 }
 
 /** Never more than four: where the counter found fewer letters in a token, fewer are kept. */
-function charactersPerToken(messages: readonly Message[]): number {
-  const characters = messages.reduce((sum, message) => sum + message.text.length, 0);
+function charactersPerToken(messages: readonly ShownMessage[]): number {
+  const texts = messages.flatMap(({ text, attachments }) => [
+    text,
+    ...attachments.map((attached) => attached.text ?? ''),
+  ]);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
   return Math.min(4, characters / Math.max(sumTokens(messages), 1));
 }
 
 /** The newest turns that fit, and at least the last one, shortened. */
-function recentTurns(messages: readonly Message[], maxTokens: number): string {
+function recentTurns(messages: readonly ShownMessage[], maxTokens: number): string {
   const turns = turnsOf(messages);
   const texts = turns.map((turn) => labelled(turn, smallCaps, Infinity));
   let first = turns.length - 1;
@@ -109,8 +143,8 @@ function recentTurns(messages: readonly Message[], maxTokens: number): string {
   return dropped === 0 ? kept : `[… ${String(dropped)} older messages left out …]\n\n${kept}`;
 }
 
-function turnsOf(messages: readonly Message[]): readonly (readonly Message[])[] {
-  const turns: Message[][] = [];
+function turnsOf(messages: readonly ShownMessage[]): readonly (readonly ShownMessage[])[] {
+  const turns: ShownMessage[][] = [];
   for (const message of messages) {
     const last = turns.at(-1);
     if (last === undefined || message.kind === 'prompt') turns.push([message]);
@@ -119,7 +153,7 @@ function turnsOf(messages: readonly Message[]): readonly (readonly Message[])[] 
   return turns;
 }
 
-function labelled(messages: readonly Message[], caps: Caps, maxTokens: number): string {
+function labelled(messages: readonly ShownMessage[], caps: Caps, maxTokens: number): string {
   const blocks = messages.map((message) => ({ label: labelOf(message), text: textOf(message, caps) }));
   const lengths = blocks.map(({ text }) => text.length);
   const tokens = sumTokens(messages);
@@ -133,15 +167,17 @@ function labelOf(message: Message): string {
   return message.partial ? `${message.role}, unfinished` : message.role;
 }
 
-function textOf(message: Message, caps: Caps): string {
+function textOf(message: ShownMessage, caps: Caps): string {
   const text = message.role === 'tool' ? headAndTail(message.text, caps.toolHead, caps.toolTail) : message.text;
   const calls = message.toolCalls.map(
     (call) => `(calls ${call.name} ${headAndTail(call.arguments, caps.callHead, caps.callTail)})`,
   );
-  const others = (message.parts ?? []).filter((part) => part.type === 'image' || part.type === 'file');
-  return [text, ...calls, ...others.map((part) => `(${part.type}, ${part.mediaType})`)]
-    .filter((s) => s !== '')
-    .join('\n');
+  const attachments = message.attachments.map((attached) =>
+    attached.text === null
+      ? `(${attached.label})`
+      : `(${attached.label})\n${headAndTail(attached.text, caps.toolHead, caps.toolTail)}`,
+  );
+  return [text, ...calls, ...attachments].filter((s) => s !== '').join('\n');
 }
 
 /** The length to which the longest texts are cut so that all together fit: the short ones stay whole. */

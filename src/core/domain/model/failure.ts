@@ -38,7 +38,7 @@ export interface Failure {
   readonly retryable: boolean;
   /** The provider's HTTP status, where there was one. */
   readonly providerStatus: number | null;
-  /** How long the provider asked us to wait, in milliseconds. */
+  /** How long to wait before the next try, in milliseconds: the provider's wish, or until a compression is tried again. */
   readonly retryAfterMs: number | null;
 }
 

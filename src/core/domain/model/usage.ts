@@ -21,12 +21,6 @@ export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
   return a === null || b === null ? (a ?? b) : addUsage(a, b);
 }
 
-/** Input and output together, as the provider counts them; null when it says nothing that can be believed. */
-export function believedTokens(usage: Usage | null): number | null {
-  const input = usage?.inputTokens ?? 0;
-  return input > 0 ? input + (usage?.outputTokens ?? 0) : null;
-}
-
 function addKnown(a: number | null, b: number | null): number | null {
   return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 }

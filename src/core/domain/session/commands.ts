@@ -5,9 +5,9 @@ import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
 import type { QueuePlace } from '../admission/move.ts';
-import type { MessageDraft, MessageMeta } from '../transcript/message.ts';
+import type { AnsweredBy, MessageDraft, MessageMeta } from '../transcript/message.ts';
 import type { CompressionRequest, ToolResultKind } from './events.ts';
-import type { SessionChanges } from './update.ts';
+import type { AskedChanges } from './update.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 
 /**
@@ -47,10 +47,15 @@ interface NewPrompt {
   readonly known: Known;
 }
 
+/** A stored message, and who wrote it where that is known. */
+export interface CopiedMessage extends MessageMeta {
+  readonly answeredBy: AnsweredBy | null;
+}
+
 /** Everything that can be asked of a session. A key of the map is the command's `kind`. */
 interface CommandFields {
   /** With `messages`, of which all are stored, the transcript begins with copies of them, in this order. */
-  create: { readonly profile: SessionProfile; readonly messages?: readonly MessageMeta[] };
+  create: { readonly profile: SessionProfile; readonly messages?: readonly CopiedMessage[] };
   submit: NewPrompt;
   /** A prompt for the running turn of this generation. */
   steer: NewPrompt & { readonly executionGeneration: number; readonly ifOver: SteerTarget['ifOver'] };
@@ -88,7 +93,7 @@ interface CommandFields {
   release: { readonly by: string; readonly until: string | null };
   /** With `ifUntitled` only a session without a title is changed: a title that somebody gave is never replaced. */
   update: {
-    readonly changes: SessionChanges;
+    readonly changes: AskedChanges;
     readonly revision: number | null;
     readonly by: string;
     readonly ifUntitled?: boolean;
@@ -148,6 +153,8 @@ interface CommandFields {
     readonly contextTokens: number | null;
     /** Whether an outage holds the queue instead of burning it. */
     readonly holdOnOutage: boolean;
+    /** Whether the turn's prompt carries images or files. */
+    readonly promptHasMedia?: boolean;
   };
   start_compression: {
     readonly compressionId: string;

@@ -17,11 +17,10 @@ import { decideClaim } from '../turn/claim.ts';
 import { decideInterrupt } from '../turn/interrupt.ts';
 import { decideRecover } from '../turn/recover.ts';
 import { decideSettle } from '../turn/settle.ts';
-import type { AdmissionKey, Command, CommandKind, ReplyOf } from './commands.ts';
+import type { AdmissionKey, Command, CommandKind, CopiedMessage, ReplyOf } from './commands.ts';
 import { accepted, refused, sessionEvent } from './decision.ts';
 import type { DecideContext, UnnumberedEvent, Verdict } from './decision.ts';
 import { metaOf } from '../transcript/message.ts';
-import type { MessageMeta } from '../transcript/message.ts';
 import { evolve } from './evolve.ts';
 import type { SessionEvent } from './events.ts';
 import { decideDelete } from './delete.ts';
@@ -135,7 +134,7 @@ function decideCreate(state: SessionState | null, command: Command<'create'>, co
  * A message that a fork takes over. It is the fork's own: no admission of the other session is known here. The ledger
  * copies the content, which may be more than anybody should hold at once.
  */
-function copyOf(message: MessageMeta, id: number): UnnumberedEvent {
+function copyOf(message: CopiedMessage, id: number): UnnumberedEvent {
   return sessionEvent({
     type: 'message.appended',
     message: { ...metaOf(message), id, originId: id, admissionId: null },
@@ -143,5 +142,6 @@ function copyOf(message: MessageMeta, id: number): UnnumberedEvent {
     boundary: null,
     step: 0,
     contextTokens: null,
+    answeredBy: message.answeredBy,
   });
 }

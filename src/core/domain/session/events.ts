@@ -10,7 +10,7 @@ import type { ApprovalAnswer, ApprovalResolution } from '../approval/approval.ts
 import type { CompressionTrigger } from '../lineage/lineage.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Usage } from '../model/usage.ts';
-import type { Message, MessageMeta } from '../transcript/message.ts';
+import type { AnsweredBy, Message, MessageMeta } from '../transcript/message.ts';
 import type { Hold, ModelAddress, SessionProfile } from './state.ts';
 import type { SessionChanges } from './update.ts';
 
@@ -95,6 +95,8 @@ export type SessionEventBody =
       readonly step: number;
       /** The size of the context, input and output, that the provider reported with this message, if it is believed. */
       readonly contextTokens: number | null;
+      /** The model that gave this answer: with fallbacks not always the session's own. Null on all else. */
+      readonly answeredBy: AnsweredBy | null;
     }
   /** The intent of a call. It is durable before the tool starts, and it moves the boundary to `tool`. */
   | { readonly type: 'tool.started'; readonly callId: string; readonly name: string }

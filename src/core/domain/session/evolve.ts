@@ -18,8 +18,8 @@ import { deletedSession } from './delete.ts';
 import { endedAdmission, isEnding } from './ending.ts';
 import type { EndingEvent } from './ending.ts';
 import type { CompressionResult, SessionEvent } from './events.ts';
-import { addressOf, occupant } from './state.ts';
-import type { SessionProfile, SessionState } from './state.ts';
+import { isSameModel, occupant } from './state.ts';
+import type { ModelAddress, SessionProfile, SessionState, UsageAnchor } from './state.ts';
 import { updatedSession } from './update.ts';
 
 type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
@@ -141,10 +141,13 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
   const message = metaOf(event.message);
   const last = state.messages.at(-1);
   invariant(last === undefined || last.id < message.id, 'message ids grow within a transcript');
-  const usageAnchor =
-    event.contextTokens === null ? state.usageAnchor : { tokens: event.contextTokens, messageId: message.id };
-  const answeredBy = message.kind === 'answer' ? addressOf(state.profile) : state.answeredBy;
-  const next = { ...state, usageAnchor, answeredBy, messages: [...state.messages, message] };
+  const answeredBy = event.answeredBy ?? state.answeredBy;
+  const next = {
+    ...state,
+    usageAnchor: anchorAfter(state, event, answeredBy),
+    answeredBy,
+    messages: [...state.messages, message],
+  };
   if (event.admissionId === null) return next; // a fork's own beginning
   return changed(next, event, (admission) => {
     if (admission.status !== 'started') return admission;
@@ -155,6 +158,15 @@ function appended(state: SessionState, event: EventOf<'message.appended'>): Sess
       promptMessageId: message.kind === 'prompt' ? message.id : crossed.promptMessageId,
     };
   });
+}
+
+function anchorAfter(
+  state: SessionState,
+  { contextTokens, message }: EventOf<'message.appended'>,
+  answeredBy: ModelAddress | null,
+): UsageAnchor | null {
+  if (contextTokens !== null) return { tokens: contextTokens, messageId: message.id };
+  return isSameModel(answeredBy, state.answeredBy) ? state.usageAnchor : null;
 }
 
 function callStarted(state: SessionState, event: EventOf<'tool.started'>): SessionState {

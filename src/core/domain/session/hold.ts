@@ -2,7 +2,8 @@ import type { Command } from './commands.ts';
 import { accepted, sessionEvent } from './decision.ts';
 import type { DecideContext, Verdict } from './decision.ts';
 import { addSeconds } from '../instant.ts';
-import type { Failure, FailureKind } from '../model/failure.ts';
+import type { Failure } from '../model/failure.ts';
+import { passes } from '../model/outage.ts';
 import type { Hold, SessionState } from './state.ts';
 
 /** Pauses the queue: what runs goes on, nothing more is claimed. A later hold replaces an earlier one. */
@@ -26,23 +27,13 @@ export function decideRelease(state: SessionState, command: Command<'release'>):
 /** How long a queue waits after an outage that passes by itself, when the provider doesn't say, in seconds. */
 const outageSeconds = 60;
 
-/** Failures that are not their prompt's own. The ones with `false` need a person: waiting doesn't help. */
-const outages: Partial<Readonly<Record<FailureKind, boolean>>> = {
-  auth: false,
-  quota_exhausted: false,
-  configuration: false,
-  rate_limited: true,
-  unavailable: true,
-};
-
 /** The hold that keeps an outage from burning a queue in which somebody waits; null when the failure is the prompt's own. */
 export function outageHold(state: SessionState, failure: Failure | null, now: string): Hold | null {
-  const passes = failure === null ? undefined : outages[failure.reason];
-  if (failure === null || passes === undefined || state.hold !== null) return null;
+  if (failure === null || passes(failure) === null || state.hold !== null) return null;
   const waitSeconds = Math.max(outageSeconds, Math.ceil((failure.retryAfterMs ?? 0) / 1000));
   return {
     reason: `outage:${failure.reason}`,
-    until: passes ? addSeconds(now, waitSeconds) : null,
+    until: passes(failure) === true ? addSeconds(now, waitSeconds) : null,
     by: 'gateway',
     at: now,
   };

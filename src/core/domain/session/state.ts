@@ -82,6 +82,7 @@ export interface SessionState {
   readonly lineage: CompressionLineage;
   /** The active messages of the tip, in transcript order. */
   readonly messages: readonly MessageMeta[];
+  /** What the model in `answeredBy` has reported: another one counts differently. */
   readonly usageAnchor: UsageAnchor | null;
   /** The model that gave the newest answer: it could read the transcript as it is. Null before the first one. */
   readonly answeredBy: ModelAddress | null;
@@ -96,6 +97,10 @@ export interface SessionState {
 /** The session's own model. */
 export function addressOf({ provider, model, baseUrl }: ModelAddress): ModelAddress {
   return { provider, model, baseUrl };
+}
+
+export function isSameModel(a: ModelAddress | null, b: ModelAddress | null): boolean {
+  return a?.provider === b?.provider && a?.model === b?.model && a?.baseUrl === b?.baseUrl;
 }
 
 /** The admission that runs or whose fate is unknown; at most one exists (P3). */

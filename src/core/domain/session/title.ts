@@ -1,3 +1,4 @@
+import { withoutThinking } from '../model/thinking.ts';
 import { beginningOf, endOf } from '../transcript/cut-text.ts';
 import type { Message } from '../transcript/message.ts';
 
@@ -46,11 +47,6 @@ export function titleFrom(answer: string): string | null {
   if (/<\/?[a-z][^>]*>|```/i.test(only)) return null;
   const title = shortened(bare(only.replace(/\s+/gu, ' ').replace(unprintable, '')));
   return /[\p{L}\p{N}]/u.test(title) ? title : null;
-}
-
-/** What a local model may say before its answer. */
-function withoutThinking(text: string): string {
-  return text.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i, '');
 }
 
 /** Control characters, marks that turn the direction of reading or show nothing, and halves of characters. */

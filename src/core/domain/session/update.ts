@@ -2,15 +2,30 @@ import { receiptOf } from '../admission/receipt.ts';
 import type { Command } from './commands.ts';
 import { accepted, refused, sessionEvent } from './decision.ts';
 import type { Verdict } from './decision.ts';
-import { startedAdmission } from './state.ts';
-import type { SessionState } from './state.ts';
+import { addressOf, isSameModel, startedAdmission } from './state.ts';
+import type { ModelAddress, SessionState } from './state.ts';
 
 /** What an update sets; what is left out stays. The three parts of a model come together. */
 export interface SessionChanges {
   readonly title?: string | null;
-  readonly model?: { readonly provider: string; readonly model: string; readonly baseUrl: string | null };
+  readonly model?: ModelAddress;
   readonly archived?: boolean;
   readonly pinned?: boolean;
+}
+
+/** What an update asks for. */
+export interface AskedChanges extends Omit<SessionChanges, 'model'> {
+  readonly model?: ModelChange;
+}
+
+/** Another model. What is left out stays; another provider comes with its own address. */
+export interface ModelChange {
+  readonly provider?: string;
+  readonly model: string;
+  /** Null: wherever the provider is asked when nobody names an address. */
+  readonly baseUrl?: string | null;
+  /** `baseUrl` is the address for which null stands, so a session that has null has it already. */
+  readonly isStandardAddress?: boolean;
 }
 
 /**
@@ -31,18 +46,24 @@ export function decideUpdate(state: SessionState, command: Command<'update'>): V
 }
 
 /** The changes that change something, so that a repeat is no event. */
-function effectiveChanges(state: SessionState, changes: SessionChanges): SessionChanges {
-  const { title, model, archived, pinned } = changes;
+function effectiveChanges(state: SessionState, changes: AskedChanges): SessionChanges {
+  const { title, archived, pinned } = changes;
   const { profile } = state;
-  const sameModel =
-    model === undefined ||
-    (model.provider === profile.provider && model.model === profile.model && model.baseUrl === profile.baseUrl);
+  const current = addressOf(profile);
+  const model = changes.model === undefined ? current : changedModel(current, changes.model);
   return {
     ...(title === undefined || title === profile.title ? {} : { title }),
-    ...(sameModel ? {} : { model }),
+    ...(isSameModel(model, current) ? {} : { model }),
     ...(archived === undefined || archived === state.archived ? {} : { archived }),
     ...(pinned === undefined || pinned === state.pinned ? {} : { pinned }),
   };
+}
+
+function changedModel(current: ModelAddress, change: ModelChange): ModelAddress {
+  const { provider = current.provider, model, baseUrl, isStandardAddress = false } = change;
+  if (provider !== current.provider) return { provider, model, baseUrl: baseUrl ?? null };
+  const stays = baseUrl === undefined || (isStandardAddress && current.baseUrl === null);
+  return { provider, model, baseUrl: stays ? current.baseUrl : baseUrl };
 }
 
 export function updatedSession(state: SessionState, changes: SessionChanges): SessionState {

@@ -18,7 +18,7 @@ import { pairToolCalls } from './tool-pairs.ts';
 import type { ResultsOf } from './tool-pairs.ts';
 
 /** The model that gets a request. */
-export interface Reader extends AnsweredBy {
+export interface Reader extends Pick<AnsweredBy, 'provider' | 'model'> {
   readonly takes?: ModelInputs;
 }
 
@@ -117,7 +117,7 @@ function placeholder(mediaType: string, why: string): ContentPart {
   return { type: 'text', text: `[${mediaType}: ${why}]` };
 }
 
-function isAnswerOf({ answeredBy }: Message, reader: AnsweredBy | null): boolean {
+function isAnswerOf({ answeredBy }: Message, reader: Reader | null): boolean {
   if (reader === null || answeredBy === undefined) return true;
   return answeredBy.provider === reader.provider && answeredBy.model === reader.model;
 }

@@ -23,6 +23,8 @@ export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, u
 export interface AnsweredBy {
   readonly provider: string;
   readonly model: string;
+  /** Null: the provider's own address, or that of an answer from before addresses were kept. */
+  readonly baseUrl: string | null;
 }
 
 export interface ToolCall {

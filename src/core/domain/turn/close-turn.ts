@@ -52,6 +52,7 @@ export function appendedEvents(
       boundary: at.boundary,
       step: at.step,
       contextTokens: index === drafts.length - 1 ? at.contextTokens : null,
+      answeredBy: draft.answeredBy ?? null,
     }),
   );
 }

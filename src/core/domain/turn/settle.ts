@@ -36,7 +36,7 @@ export function decideSettle(
       failure,
       evidence: null,
       usage: command.usage,
-      hidden: failure !== null && isUnsendable(failure) ? hiddenMessages(state, admission, messages) : [],
+      hidden: failure !== null && isUnsendable(failure, command) ? hiddenMessages(state, admission, messages) : [],
     });
     const steers = endedSteers(state);
     const waits = queueHead(state) !== undefined || steers.some(({ type }) => type === 'admission.requeued');
@@ -68,14 +68,18 @@ function closed(
   return closeTurn(state, admission, { ending, partial: command.answer }, context);
 }
 
-/** Whether no later request with this prompt in it could be sent either. */
-function isUnsendable({ reason }: Failure): boolean {
-  return reason === 'context_exhausted' || reason === 'payload_too_large';
+/**
+ * Whether a later request with this prompt in it would be refused for the same reason: it doesn't fit, a filter doesn't let
+ * it pass, or the provider can't read it, of which images and files are the usual cause.
+ */
+function isUnsendable({ reason }: Failure, { promptHasMedia = false }: Command<'settle'>): boolean {
+  if (reason === 'bad_request') return promptHasMedia;
+  return reason === 'context_exhausted' || reason === 'payload_too_large' || reason === 'content_filtered';
 }
 
 /**
- * A prompt that can't fit even after compression leaves the transcript with its note, so that it never bricks the
- * session. A turn that got further than its prompt keeps what it did.
+ * A prompt that can't be sent leaves the transcript with its note, so that it never bricks the session. A turn that got
+ * further than its prompt, or was answered in part, keeps what it did.
  */
 function hiddenMessages(
   state: SessionState,
@@ -84,6 +88,6 @@ function hiddenMessages(
 ): readonly number[] {
   const own = state.messages.filter((message) => message.admissionId === admission.admissionId);
   if (own.length !== 1 || own[0]?.id !== admission.promptMessageId) return [];
-  const notes = closing.flatMap((event) => (event.type === 'message.appended' ? [event.message.id] : []));
-  return [own[0].id, ...notes];
+  const ending = closing.flatMap((event) => (event.type === 'message.appended' ? [event.message] : []));
+  return ending.every(({ kind }) => kind === 'note') ? [own[0].id, ...ending.map(({ id }) => id)] : [];
 }

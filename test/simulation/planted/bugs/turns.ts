@@ -124,6 +124,18 @@ export const turnsBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'outage-of-a-summary-burns-its-prompt',
+    within: 500,
+    breaks: ['P6'],
+    patches: [
+      {
+        file: 'core/use-cases/compressor.ts',
+        from: `return { kind: 'failed', failure, noSummary: attempt.kind === 'failed' && attempt.noSummary };`,
+        to: `return { kind: 'failed', failure, noSummary: false };`,
+      },
+    ],
+  },
+  {
     name: 'request-tried-for-ever',
     within: 500,
     breaks: ['P13', 'rest'],

@@ -158,7 +158,10 @@ describe('the memory store', () => {
     const draft = aDraft({ role: 'assistant', kind: 'answer', toolCalls: calls });
     const message = messageFrom(draft, 50, session.state.profile.startedAt);
     const header = { admissionId: session.running.admissionId, seq: session.state.seq + 1 };
-    const event = anEvent({ type: 'message.appended', message, boundary: null, step: 1, contextTokens: null }, header);
+    const event = anEvent(
+      { type: 'message.appended', message, boundary: null, step: 1, contextTokens: null, answeredBy: null },
+      header,
+    );
 
     await session.append([event]);
     calls.push(aToolCall({ id: 'call-2' }));
@@ -194,13 +197,27 @@ describe('the memory ledger', () => {
 
 function appendedMessage(id: number): SessionEvent {
   const message = messageFrom(aDraft(), id, '2030-01-01T00:00:00.000Z');
-  const body = { type: 'message.appended', message, boundary: null, step: 1, contextTokens: null } as const;
+  const body = {
+    type: 'message.appended',
+    message,
+    boundary: null,
+    step: 1,
+    contextTokens: null,
+    answeredBy: null,
+  } as const;
   return anEvent(body, { admissionId: 'admission-session-1-b' });
 }
 
 function messageWithoutContent(): SessionEvent {
   const { text, ...message } = messageFrom(aDraft(), 50, '2030-01-01T00:00:00.000Z');
-  const body = { type: 'message.appended', message, boundary: null, step: 1, contextTokens: null } as const;
+  const body = {
+    type: 'message.appended',
+    message,
+    boundary: null,
+    step: 1,
+    contextTokens: null,
+    answeredBy: null,
+  } as const;
   return anEvent(body, { admissionId: 'admission-session-1-b' });
 }
 

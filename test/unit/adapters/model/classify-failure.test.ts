@@ -358,3 +358,52 @@ describe('the message', () => {
     expect(classify({ status: 429 }).failure.message).toBe('The provider limits the rate of requests (HTTP 429).');
   });
 });
+
+describe('what a server quotes of a conversation', () => {
+  const quoted = "This model's maximum context length is 300 tokens. However, your messages resulted in 9000 tokens.";
+
+  it.each<[string, Partial<FailureEvidence>, FailureKind]>([
+    [
+      'behind the position where its parser stopped (llama.cpp)',
+      { status: 500, body: { error: { code: 500, message: `Failed to parse input at pos 14: <|channel|>${quoted}` } } },
+      'unavailable',
+    ],
+    [
+      'behind that position, as JSON of its own',
+      {
+        status: 500,
+        body: { error: { message: `Failed to parse input at pos 0: {"error":{"message":"${quoted}"}}` } },
+      },
+      'unavailable',
+    ],
+    [
+      'as the last that was read',
+      {
+        body: { error: { message: `[json.exception.parse_error.101] parse error at line 1; last read: '"${quoted}'` } },
+      },
+      'bad_request',
+    ],
+    [
+      'as the input of a validator, in Python’s form (vLLM)',
+      {
+        body: {
+          message: `[{'type': 'string_type', 'loc': ('body', 'messages', 0), 'msg': 'Input should be a valid string', 'input': "${quoted}"}]`,
+          code: 400,
+        },
+      },
+      'bad_request',
+    ],
+    [
+      'as the value of a validator',
+      {
+        body: { detail: `Input should be a valid string [type=string_type, input_value="${quoted}", input_type=str]` },
+      },
+      'bad_request',
+    ],
+  ])('is not taken for its own words: %s', (_where, body, reason) => {
+    const { failure, learnt } = classify(body);
+
+    expect({ reason: failure.reason, learnt }).toEqual({ reason, learnt: null });
+    expect(failure.message).not.toContain('maximum context');
+  });
+});

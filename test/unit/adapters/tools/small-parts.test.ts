@@ -50,6 +50,12 @@ describe('a page of tools', () => {
     });
   });
 
+  test('has schemas of objects only, whatever a server says that they are', () => {
+    const tools = [{ name: 'a', inputSchema: { type: ['object', 'null'], properties: {} } }];
+
+    expect(readToolPage({ tools }).tools[0]?.parameters).toEqual({ type: 'object', properties: {} });
+  });
+
   test('is empty when it is not what it should be', () => {
     for (const page of [null, 'tools', [], { tools: 'none', nextCursor: '' }]) {
       expect(readToolPage(page)).toEqual({ tools: [], nextCursor: null });

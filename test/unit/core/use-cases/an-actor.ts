@@ -48,7 +48,7 @@ export async function anActor(
         limits: { maxQueuedPerSession: 1000, maxLostStarts: 3 },
       }),
       onCommit: (_sessionId, _state, events) => commits.push(events),
-      onStorage: (health) => storage.push(health),
+      onStorage: (_sessionId, health) => storage.push(health),
       onFatal: (cause) => fatal.push(cause),
     });
     return { actor, ledger, clock, commits, storage, fatal, another: make };

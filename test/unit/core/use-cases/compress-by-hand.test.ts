@@ -1,7 +1,9 @@
 /* A compression by hand is waited for, stopped like a turn, and keeps no prompt out. */
 import { describe, expect, test } from 'vitest';
 import { textAnswer } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { ScriptedTools } from '../../../../src/adapters/outbound/memory/scripted-tools.ts';
 import type { ByHandRequest } from '../../../../src/core/use-cases/compress-by-hand.ts';
+import type { ToolDescriptor } from '../../../../src/core/ports/tool-host.ts';
 import type { MemoryGatewayOptions } from '../../../support/memory-gateway.ts';
 import { MemoryGateway, quiet } from '../../../support/memory-gateway.ts';
 import { aModel, smallWindow, underPressure } from './pressure.ts';
@@ -14,6 +16,20 @@ const request = (sessionId: string, more: Partial<ByHandRequest> = {}): ByHandRe
   keepLast: 2,
   ...more,
 });
+
+/** Its list comes only when nobody wants it any more. */
+class HangingTools extends ScriptedTools {
+  asked = 0;
+
+  override list(_selection: readonly string[], signal?: AbortSignal): Promise<readonly ToolDescriptor[]> {
+    this.asked += 1;
+    return new Promise((resolve) => {
+      signal?.addEventListener('abort', () => {
+        resolve([]);
+      });
+    });
+  }
+}
 
 /** A compression by hand that waits for its summary. */
 async function atItsSummary(options: MemoryGatewayOptions = {}) {
@@ -109,6 +125,20 @@ describe.each([false, true])('a compression by hand (in place: %s)', (inPlace) =
 });
 
 describe('nothing is started', () => {
+  test('by one that looks for its tools when the gateway stops: it stops looking, and nothing waits for it', async () => {
+    const tools = new HangingTools();
+    const gateway = await MemoryGateway.started({ tools });
+    const sessionId = await gateway.create({ toolsets: ['scripted.any'] });
+    const outcome = gateway.gateway.byHand.compress(request(sessionId));
+    await quiet();
+
+    await gateway.gateway.drain(600_000, new AbortController().signal);
+
+    expect(tools.asked).toBe(1);
+    expect(await outcome).toMatchObject({ kind: 'refused', refusal: { reason: 'draining' } });
+    expect(gateway.story(sessionId)).toEqual(['session.created']);
+  });
+
   test('while a turn runs', async () => {
     const { gateway, sessionId } = await underPressure();
     gateway.model.enqueue([{ kind: 'gate', name: 'turn' }, ...textAnswer('Done.')]);

@@ -71,6 +71,9 @@ function aCompressor(
     clock: new FakeClock(),
     learnWindow: async () => undefined,
     summaryDeadlineMs: 60_000,
+    retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxTotalMs: 0 },
+    jitter: () => 0,
+    fallbacksOf: () => [],
     mask: (text) => text,
     onProgress: () => undefined,
     ...overrides,
@@ -120,6 +123,22 @@ describe('a compression', () => {
     await compress(input);
 
     expect(sent.at(-1)).toMatchObject({ kind: 'rotate', childTranscript: null });
+  });
+
+  test('stores no thinking that stands before the summary', async () => {
+    const { compress, sent, model } = aCompressor();
+    model.enqueue(textAnswer('<think>They want\na summary.</think>\n\nThe user wants a parser.'));
+    await compress(input);
+
+    expect(sent.at(-1)).toMatchObject({ kind: 'rotate', summary: { text: 'The user wants a parser.' } });
+  });
+
+  test.each(['<think>They want a summary.</think>', '<thinking>They want'])('is not made of %j', async (thinking) => {
+    const { compress, sent, model } = aCompressor();
+    model.enqueue(textAnswer(thinking));
+
+    expect((await compress(input)).kind).toBe('failed');
+    expect(sent.at(-1)).toMatchObject({ kind: 'fail_compression', failure: { reason: 'compression_failed' } });
   });
 
   test('adds up what every rung has cost', async () => {
@@ -190,15 +209,15 @@ describe('a compression is given up', () => {
   });
 });
 
-test('where nothing can be summarised nobody is asked, and the breaker opens (B1)', async () => {
+test('where nothing can be summarised nobody is asked and nothing starts, so that no breaker opens (B1)', async () => {
   const huge = aMessage({ id: 1, tokens: 5000 });
   const { compress, sent, model } = aCompressor({}, { state: { ...state, messages: [metaOf(huge)] } });
 
   const outcome = await compress({ ...input, promptPending: false });
 
-  expect(outcome).toMatchObject({ kind: 'failed', failure: { reason: 'compression_failed' } });
+  expect(outcome).toMatchObject({ kind: 'failed', failure: { reason: 'compression_failed' }, noSummary: false });
   expect(model.requests).toEqual([]);
-  expect(sent.at(-1)).toMatchObject({ kind: 'fail_compression', opensBreaker: true, usage: null });
+  expect(sent).toEqual([]);
 });
 
 describe('a compression whose transcript is not there any more', () => {

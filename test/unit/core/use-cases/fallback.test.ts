@@ -94,6 +94,16 @@ describe('a model that cannot answer', () => {
     expect(asked()).toEqual(['test-model', 'second', 'second', 'test-model']);
   });
 
+  test('is not taken for the one that answered, so that who could read the transcript is known', async () => {
+    const { gateway, sessionId } = await aGateway([fails('rate_limited'), textAnswer('From the second.')]);
+
+    await gateway.turn(sessionId, 'a', 'Hello');
+    expect((await gateway.state(sessionId)).answeredBy).toEqual(second);
+
+    await gateway.turn(sessionId, 'b', 'Again');
+    expect((await gateway.state(sessionId)).answeredBy).toEqual(target('custom', 'test-model'));
+  });
+
   test('and whose fallbacks cannot either fails with its own reason, and says what the last one said', async () => {
     const { gateway, sessionId, asked } = await aGateway([
       fails('rate_limited', 'Slow down.'),

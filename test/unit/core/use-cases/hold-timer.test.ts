@@ -51,6 +51,23 @@ describe('a hold with an end', () => {
     expect((await next.ended(sessionId, 'a')).outcome).toBe('completed');
   });
 
+  test.each([
+    ['after the restart', start],
+    ['while no process ran', inAnHour],
+  ])('ends %s also where nothing waits', async (_when, restartedAt) => {
+    const first = await MemoryGateway.started();
+    const sessionId = await first.create();
+    await hold(first, sessionId, inAMinute);
+    const next = await MemoryGateway.owning({ store: first.store });
+    next.clock.set(restartedAt);
+
+    await next.gateway.start();
+    await next.clock.advance(60_000);
+
+    expect((await next.state(sessionId)).hold).toBeNull();
+    expect(next.log(sessionId).at(-1)).toMatchObject({ type: 'session.released', by: 'timer' });
+  });
+
   test('is not ended early by a clock that was set back', async () => {
     const { gateway, sessionId } = await heldUntil(inAMinute);
     await gateway.clock.advance(30_000);

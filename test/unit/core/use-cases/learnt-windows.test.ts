@@ -22,7 +22,7 @@ async function overflown(stated: number | null, options: { readonly clock?: Fake
   );
   const gateway = await MemoryGateway.started({ model, window: large, ...options });
   const sessionId = await gateway.create();
-  for (const inputId of ['a', 'b', 'c']) await gateway.turn(sessionId, inputId, textOf(200, inputId));
+  for (const inputId of ['a', 'b', 'c']) await gateway.turn(sessionId, inputId, textOf(200, inputId.repeat(3)));
   model.enqueue(overflow(stated));
   await gateway.turn(sessionId, 'overflow', 'And now?');
   return { gateway, sessionId, model };
@@ -88,6 +88,67 @@ describe('a smaller window that a provider states', () => {
   });
 });
 
+/** A session whose model has read about 3,000 tokens, as it reports them, and then states 2,000 in a refusal. */
+async function contradicted(options: { readonly reported: number; readonly waitMs?: number }) {
+  const clock = new FakeClock();
+  const usage = { inputTokens: options.reported, outputTokens: 10, totalTokens: null };
+  const model = new ScriptedModel(({ purpose }) => textAnswer(purpose === 'summary' ? 'SUMMARY' : 'Fine.', usage));
+  const gateway = await MemoryGateway.started({ model, window: large, clock });
+  const read = await gateway.create();
+  await gateway.turn(read, 'read', textOf(3000, 'aaa'));
+  await clock.advance(options.waitMs ?? 0);
+  const sessionId = await gateway.create();
+  model.enqueue(overflow(2000));
+  await gateway.turn(sessionId, 'refused', textOf(1500, 'aaa'));
+  return { gateway, sessionId };
+}
+
+describe('a number that the provider has just shown to be no window', () => {
+  test('is not learnt: the model has read more', async () => {
+    const { gateway, sessionId } = await contradicted({ reported: 3000 });
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 100_000, windowSource: 'configured' });
+  });
+
+  test('is learnt after a day: the server may have been started anew', async () => {
+    const { gateway, sessionId } = await contradicted({ reported: 3000, waitMs: 25 * 3_600_000 });
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+  });
+
+  test.each([
+    ['says that it has read less than it was sent', 1500],
+    ['reports nothing', 0],
+  ])('is learnt where the provider %s', async (_what, reported) => {
+    const { gateway, sessionId } = await contradicted({ reported });
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+  });
+
+  test('is learnt where it was reported of an input that cannot have been so large', async () => {
+    const model = new ScriptedModel(() =>
+      textAnswer('Fine.', { inputTokens: 1900, outputTokens: 1, totalTokens: null }),
+    );
+    const gateway = await MemoryGateway.started({ model, window: large });
+    const sessionId = await gateway.create();
+    await gateway.turn(sessionId, 'small', 'Hello');
+    model.enqueue(overflow(1800));
+    await gateway.turn(sessionId, 'refused', textOf(1500, 'aaa'));
+
+    expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 1800, windowSource: 'learnt' });
+  });
+});
+
+test('a number that the refused request is far below is a quotation, and no session suffers for it', async () => {
+  const model = new ScriptedModel(() => textAnswer('Fine.')).enqueue(overflow(300));
+  const gateway = await MemoryGateway.started({ model, window: large });
+  const sessionId = await gateway.create();
+
+  await gateway.turn(sessionId, 'a', 'What does "maximum context length is 300 tokens" mean?');
+
+  expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 100_000, windowSource: 'configured' });
+});
+
 describe('nothing is learnt', () => {
   test.each([
     ['from an overflow without a number (C22)', null],
@@ -105,7 +166,7 @@ test('where nobody knows a window the stated one is taken, although it is larger
   const gateway = await MemoryGateway.started({ model, window: { contextTokens: 8192, source: 'default' } });
   const sessionId = await gateway.create();
 
-  await gateway.turn(sessionId, 'a', 'Hello');
+  await gateway.turn(sessionId, 'a', textOf(20_000, 'aaa'));
 
   expect(await windowOf(gateway, sessionId)).toEqual({ windowTokens: 32_000, windowSource: 'learnt' });
 });

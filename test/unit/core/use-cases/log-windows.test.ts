@@ -11,7 +11,7 @@ test('the effective numbers of a window are logged with its first turn, and agai
       .map(({ fields }) => [fields?.['windowTokens'], fields?.['windowSource'], fields?.['triggerTokens']]);
   gateway.model.enqueue(textAnswer('One.'), textAnswer('Two.'));
   const sessionId = await gateway.create();
-  await gateway.turn(sessionId, 'a');
+  await gateway.turn(sessionId, 'a', 'word '.repeat(5000));
   await gateway.turn(sessionId, 'b');
   expect(logged()).toEqual([[20_000, 'catalogue', 13_500]]);
 

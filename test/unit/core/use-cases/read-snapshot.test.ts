@@ -37,7 +37,9 @@ describe('a snapshot', () => {
     expect(snapshot.state).toEqual(await gateway.state(sessionId));
     expect(snapshot.messages.map(({ text }) => text)).toEqual(['prompt a', 'Fine.', 'prompt b']);
     expect(snapshot.moreMessages).toBe(false);
-    expect(snapshot.pending.map(({ admission, text }) => [admission.inputId, admission.status, text])).toEqual([
+    expect(
+      snapshot.pending.map(({ admission, content }) => [admission.inputId, admission.status, content?.text]),
+    ).toEqual([
       ['b', 'started', 'prompt b'],
       ['c', 'queued', 'prompt c'],
     ]);
@@ -184,7 +186,7 @@ describe('a snapshot that is read while the session goes on is of one instant:',
     const state = snapshot?.state as SessionState; // there is a session
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(state.messages.map(({ id }) => id));
     expect(snapshot?.pending.map(({ admission }) => admission)).toEqual(state.open);
-    expect(snapshot?.pending.every(({ text }) => text !== null)).toBe(true);
+    expect(snapshot?.pending.every(({ content }) => content !== undefined)).toBe(true);
   }
 
   test.each(['before the read', 'after the read'] as const)('a turn that ends %s', async (place) => {

@@ -178,23 +178,6 @@ describe('a fatal cause while turns run', () => {
   });
 });
 
-describe('a read of a turn that fails because the storage is busy', () => {
-  test.each(['readPayload', 'readTranscript'] as const)(
-    'at %s does not end the process: nothing was written and it may be tried again',
-    async (call) => {
-      const gateway = await MemoryGateway.started();
-      const sessionId = await gateway.create();
-      gateway.ledger.failNext(call, new StorageError('busy', 'Locked.'));
-
-      await gateway.submit(sessionId, 'a');
-      await gateway.clock.advance(10_000);
-
-      expect(gateway.fatal).toEqual([]);
-      expect(gateway.admission(sessionId, 'a').outcome).toBe('completed');
-    },
-  );
-});
-
 test('while the storage is full a turn waits with its settlement, and its follower runs when there is room again', async () => {
   const gateway = await MemoryGateway.started();
   const sessionId = await gateway.create();

@@ -67,6 +67,37 @@ describe.each(['full', 'busy'] as const)('while the storage is %s', (kind) => {
     expect(storage).toEqual([...Array.from({ length: 7 }, () => 'retrying'), 'ok']);
   });
 
+  test('work that is refused when it is tried again has an end too', async () => {
+    const world = await anActor();
+    const { actor, ledger, clock, storage } = world;
+    await actor.send(commands.submit(1));
+    ledger.failNext('append', trouble(kind));
+    const claimed = actor.send(commands.claim(1));
+    await quiet();
+    await world.another().actor.send(commands.hold());
+
+    await clock.advance(1000);
+
+    expect((await claimed).kind).toBe('refused');
+    expect(storage).toEqual(['retrying', 'ok']);
+  });
+
+  test('work that is given up says nothing more of the storage', async () => {
+    const { actor, ledger, clock, storage } = await anActor();
+    await actor.send(commands.submit(1));
+    ledger.failNext('append', trouble(kind));
+    let commit: () => void = () => undefined;
+    ledger.beforeNext('append', () => new Promise<void>((resolve) => (commit = resolve)));
+    const claimed = actor.send(commands.claim(1));
+    await clock.advance(100);
+
+    actor.halt();
+    commit();
+
+    expect((await claimed).kind).toBe('done');
+    expect(storage).toEqual(['retrying']);
+  });
+
   test('clients that were decided together with a turn’s work are refused, and the work goes on without them', async () => {
     const { actor, ledger, clock, commits } = await anActor();
     await actor.send(commands.submit(1));

@@ -249,6 +249,27 @@ describe('a prompt that has ended', () => {
   });
 });
 
+test('a repeated retry whose new prompt the store has lost is not found, and the session goes on', async () => {
+  const { store, executionGeneration } = await withUnknownTurn();
+  const { actor, ledger, fatal } = await anActor({ create: false, store });
+  const resolve = commands.resolveUnknown(1, { executionGeneration, action: 'retry' });
+  const key = { admissionId: resolve.retryAdmissionId };
+  await actor.send(commands.recover());
+  await actor.send(resolve);
+  await actor.send(commands.cancel(1, { key }));
+  const stored = ledger.findAdmission;
+  ledger.findAdmission = async (sessionId, wanted) => {
+    const admission = await stored(sessionId, wanted);
+    return admission?.admissionId === key.admissionId ? null : admission;
+  };
+
+  const [repeat, submitted] = await answersOf([actor.send(resolve), actor.send(commands.submit(2))]);
+
+  expect(repeat).toEqual({ kind: 'refused', refusal: { reason: 'not_found', what: 'admission' } });
+  expect(submitted).toMatchObject({ kind: 'done' });
+  expect(fatal).toEqual([]);
+});
+
 test('a prompt that never was is not found', async () => {
   const { actor } = await anActor();
 
@@ -325,6 +346,43 @@ describe('two commands for one admission in the same round: the second sees what
       { kind: 'done', reply: { receipt: { admission: { outcome: 'interrupted' } } } },
     ]);
     expect(fatal).toEqual([]);
+  });
+
+  test('a repeated retry whose new prompt is cancelled between the two is told so', async () => {
+    const { store, executionGeneration } = await withUnknownTurn();
+    const { actor, fatal } = await anActor({ create: false, store });
+    const resolve = commands.resolveUnknown(1, { executionGeneration, action: 'retry' });
+    const key = { admissionId: resolve.retryAdmissionId };
+    await actor.send(commands.recover());
+
+    const [, , , repeat] = await answersOf([
+      actor.send(commands.hold()),
+      actor.send(resolve),
+      actor.send(commands.cancel(1, { key })),
+      actor.send({ ...resolve, retryAdmissionId: 'another-id' }),
+    ]);
+
+    expect(repeat).toMatchObject({
+      kind: 'done',
+      reply: { retry: { duplicate: true, admission: { ...key, outcome: 'cancelled' } } },
+    });
+    expect(fatal).toEqual([]);
+  });
+
+  test('a retry that is repeated just after its prompt was cancelled shows it as it is then', async () => {
+    const { store, executionGeneration } = await withUnknownTurn();
+    const { actor } = await anActor({ create: false, store });
+    const resolve = commands.resolveUnknown(1, { executionGeneration, action: 'retry' });
+    const key = { admissionId: resolve.retryAdmissionId };
+    await actor.send(commands.recover());
+    await actor.send(resolve);
+
+    const [, repeat] = await answersOf([actor.send(commands.cancel(1, { key })), actor.send(resolve)]);
+
+    expect(repeat).toMatchObject({
+      kind: 'done',
+      reply: { retry: { admission: { ...key, status: 'terminal', outcome: 'cancelled', revision: 2 } } },
+    });
   });
 
   test('a receipt after the settlement says so', async () => {

@@ -17,11 +17,15 @@ class World {
   readonly errors: unknown[] = [];
   /** Done before each page is read. */
   beforeRead: (afterSeq: number) => Promise<void> = async () => undefined;
+  /** Done after each page was read, before it arrives. */
+  afterRead: () => Promise<void> = async () => undefined;
   /** How much the receiver takes before its backlog is full. */
   room = Infinity;
   drained: () => Promise<void> = async () => undefined;
   onDurable: (event: SessionEvent) => void = () => undefined;
   pages = 0;
+  /** How many of the newest events the log has lost, although the session still counts them. */
+  lost = 0;
 
   /** Appends events, and publishes them unless they are to be missed. */
   commit(count: number, options: { published?: boolean } = {}): void {
@@ -58,9 +62,12 @@ class World {
     const queries: Pick<SessionQueries, 'events'> = {
       events: async ({ afterSeq: after, limit }) => {
         this.pages += 1;
+        if (this.pages > 1000) throw new Error('The log is read again and again.');
         await this.beforeRead(after);
         const later = this.log.filter(({ seq }) => seq > after);
-        return { events: later.slice(0, limit), lastSeq: this.log.at(-1)?.seq ?? 0 };
+        const page = { events: later.slice(0, limit), lastSeq: (this.log.at(-1)?.seq ?? 0) + this.lost };
+        await this.afterRead();
+        return page;
       },
     };
     const sink: EventSink = {
@@ -172,6 +179,47 @@ describe('a subscription', () => {
     await quiet();
 
     expect(world.got).toEqual(['gap after 1']);
+  });
+
+  test('S1: is ended by a log that has lost its newest events', async () => {
+    const world = new World();
+    world.commit(3);
+    world.lost = 2;
+
+    world.subscribe(1);
+    await quiet();
+
+    expect([world.got, world.errors]).toEqual([[...upTo(3, 2), 'gap after 3'], []]);
+  });
+
+  test('S1: is ended by a log that has lost what was heard of', async () => {
+    const world = new World();
+    world.commit(1);
+    world.beforeRead = async () => {
+      if (world.pages > 1) return;
+      world.commit(2);
+      world.log.splice(1, 2);
+    };
+
+    world.subscribe(0);
+    await quiet();
+
+    expect([world.got, world.errors]).toEqual([[1, 'gap after 1'], []]);
+  });
+
+  test('S1: goes on when an event comes between the reading of a page and its arrival', async () => {
+    const world = new World();
+    world.commit(1);
+    let late = false;
+    world.afterRead = async () => {
+      if (!late) world.commit(1);
+      late = true;
+    };
+
+    world.subscribe(1);
+    await quiet();
+
+    expect([world.got, world.errors]).toEqual([[2], []]);
   });
 
   test('ignores what it has had', async () => {

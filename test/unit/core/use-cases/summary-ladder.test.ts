@@ -13,7 +13,7 @@ const sizeOf = (request: ModelRequest): number => request.messages[0]?.text.leng
 describe('a summary request that does not fit', () => {
   test('is made smaller until it does (B16, B31, C35)', async () => {
     const { gateway, sessionId } = await underPressure({
-      model: aModel((request) => (sizeOf(request) > 1200 ? tooLong : textAnswer('SUMMARY OF BEFORE'))),
+      model: aModel((request) => (sizeOf(request) > 800 ? tooLong : textAnswer('SUMMARY OF BEFORE'))),
     });
 
     const ended = await gateway.turn(sessionId, 'next', trigger);
@@ -75,7 +75,7 @@ test('a summary request that hangs ends at its deadline, and the prompt runs (B1
       type: 'compression.failed',
       failure: expect.objectContaining({
         reason: 'stalled',
-        message: 'The summary was not there after 30 seconds.',
+        message: 'There is no summary. custom/test-model: The summary was not there after 30 seconds.',
       }) as object,
     }),
   );
@@ -83,7 +83,7 @@ test('a summary request that hangs ends at its deadline, and the prompt runs (B1
 
 test('what is asked is told while it is asked', async () => {
   const { gateway, sessionId } = await underPressure({
-    model: aModel((request) => (sizeOf(request) > 1200 ? tooLong : textAnswer('SUMMARY OF BEFORE'))),
+    model: aModel((request) => (sizeOf(request) > 800 ? tooLong : textAnswer('SUMMARY OF BEFORE'))),
   });
   const heard: LiveEvent[] = [];
   gateway.hub.listen(sessionId, { durable: () => undefined, live: (event) => heard.push(event) });

@@ -32,7 +32,14 @@ function stateOf(transcriptId: string, messages: readonly Message[], sessionId =
 
 function committed(message: Message): SessionEvent {
   return {
-    ...sessionEvent({ type: 'message.appended', message, boundary: null, step: 1, contextTokens: null }),
+    ...sessionEvent({
+      type: 'message.appended',
+      message,
+      boundary: null,
+      step: 1,
+      contextTokens: null,
+      answeredBy: null,
+    }),
     ...{ sessionId: 'session-1', seq: message.id, at: '2030-01-01T00:00:00.000Z', epoch: 1 },
   };
 }

@@ -42,7 +42,26 @@ describe('a turn that is answered', () => {
 
     await gateway.turn(sessionId, 'a');
 
-    expect((await gateway.state(sessionId)).usageAnchor?.tokens).toBe(25);
+    const state = await gateway.state(sessionId);
+    expect(state.usageAnchor?.tokens).toBe(20 + (state.messages.at(-1)?.tokens ?? NaN));
+  });
+
+  test('counts no thinking that came with the answer: it does not go out again', async () => {
+    const { gateway, sessionId } = await aSession({ window: { contextTokens: 1000, outputTokens: 100 } });
+    gateway.model.enqueue(textAnswer('Hi.', { inputTokens: 20, outputTokens: 900, totalTokens: 920 }));
+    await gateway.turn(sessionId, 'a');
+
+    expect(await gateway.turn(sessionId, 'b', 'word '.repeat(400))).toMatchObject({ outcome: 'completed' });
+    expect(gateway.requests('summary')).toEqual([]);
+  });
+
+  test('believes no report of more than the window that it was answered in', async () => {
+    const { gateway, sessionId } = await aSession({ window: { contextTokens: 1000, outputTokens: 100 } });
+    gateway.model.enqueue(textAnswer('Hi.', { inputTokens: 1001, outputTokens: 5, totalTokens: 1006 }));
+    await gateway.turn(sessionId, 'a');
+
+    expect((await gateway.state(sessionId)).usageAnchor).toBeNull();
+    expect(await gateway.turn(sessionId, 'b')).toMatchObject({ outcome: 'completed' });
   });
 
   test.each([

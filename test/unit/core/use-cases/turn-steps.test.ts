@@ -67,7 +67,7 @@ describe('a turn that grows while it runs', () => {
 
     const ended = await gateway.turn(sessionId, 'next', 'Go on.');
 
-    expect(ended.failure?.reason).toBe('context_exhausted');
+    expect(ended.failure?.reason).toBe('compression_failed');
     expect(gateway.requests('summary')).toHaveLength(1);
   });
 

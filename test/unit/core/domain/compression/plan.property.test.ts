@@ -112,7 +112,7 @@ describe('the rungs of one transcript', () => {
     everyLadder((plans) => {
       const order = ['wide', 'narrow', 'inside'];
       const ranks = plans.map(({ rung, head }) => order.indexOf(rung) + (head.length === 0 ? 3 : 0));
-      expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b));
+      expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
     });
   });
 

@@ -72,15 +72,18 @@ describe('the wide rung', () => {
     expect(wide?.tail).toEqual([6]);
   });
 
-  test('is left out when head and tail alone miss its bound of 60 % of the trigger', () => {
-    const [first] = plans('u300 a500 u10 a290 u10');
+  test('gives way where the head leaves its tail too little of 60 % of the trigger', () => {
+    const [first] = plans('u410 a500 u10 a290 u10');
 
     expect(first?.rung).toBe('narrow');
   });
 
-  test('counts what the request carries beside the transcript', () => {
-    expect(plans('u100 a500 u10 a300 u10', { extraTokens: 189 })[0]?.rung).toBe('wide');
-    expect(plans('u100 a500 u10 a300 u10', { extraTokens: 190 })[0]?.rung).toBe('narrow');
+  test('has a smaller tail where system prompt, tools and prompt leave less of its bound', () => {
+    const shape = 'u10 a500 u50 a50 u50 a50 u50 a50';
+    const input = { protectLastN: 6, promptPending: true };
+
+    expect(plans(shape, input)[0]).toMatchObject({ rung: 'wide', tail: [3, 4, 5, 6, 7, 8] });
+    expect(plans(shape, { ...input, extraTokens: 300 })[0]).toMatchObject({ rung: 'wide', tail: [5, 6, 7, 8] });
   });
 });
 
@@ -95,6 +98,16 @@ describe('the narrow rung', () => {
     const narrow = plans('u10 a500 u100 a100', { promptPending: true }).find(({ rung }) => rung === 'narrow');
 
     expect(narrow).toMatchObject({ middle: [2, 3, 4], tail: [] });
+  });
+
+  test('keeps the last messages where system prompt and tools leave the wide one no room, before it keeps none', () => {
+    const shape = 'u10 a500 u40 a40 u40 a40';
+    const tails = plans(shape, { protectLastN: 20, extraTokens: 500, promptPending: true });
+
+    expect(tails).toMatchObject([
+      { rung: 'narrow', tail: [5, 6], boundTokens: 1000 },
+      { rung: 'narrow', tail: [], boundTokens: 1000 },
+    ]);
   });
 
   test('is no rung of its own when it would be the wide one again', () => {

@@ -54,8 +54,25 @@ describe('the middle', () => {
 
     const user = asked([message({ text: 'What is this?', parts })]);
 
-    expect(user).toContain('[user]\nWhat is this?\n(image, image/png)\n(file, application/pdf)');
+    expect(user).toContain('[user]\nWhat is this?\n(image, image/png)\n(file a.pdf, application/pdf)');
     expect(user).not.toMatch(/AAAA|BBBB/);
+  });
+
+  test('shows the text of files that have one, and cuts it like a tool output', () => {
+    const file = (text: string, name: string | null): NonNullable<Message['parts']>[number] => ({
+      type: 'file',
+      mediaType: 'text/plain',
+      data: Buffer.from(text).toString('base64'),
+      name,
+    });
+    const long = `Ünï-42 ${'a'.repeat(1493)}${'b'.repeat(3000)}${'c'.repeat(500)}`;
+
+    const user = asked([message({ text: 'Keep them.', parts: [file('Short.', 'notes.txt'), file(long, null)] })]);
+
+    expect(user).toContain(
+      `[user]\nKeep them.\n(file notes.txt, text/plain)\nShort.\n(file, text/plain)\nÜnï-42 ${'a'.repeat(1493)}\n` +
+        `[… 3000 characters left out …]\n${'c'.repeat(500)}\n</transcript>`,
+    );
   });
 
   test('holds no reasoning: it is the provider’s own and no part of what was said', () => {
@@ -177,6 +194,51 @@ test('no character is ever cut in two: half of one makes the whole request inval
       expect(half.test(asked([result(text), answer({ text })], { maxTokens }))).toBe(false);
     }),
   );
+});
+
+describe('a secret across the border of a cut', () => {
+  const secret = 'sk-secret-abcdef123456';
+  const mask = (text: string) => text.replaceAll(secret, '[redacted]');
+
+  test.each([
+    ['a tool output', result(`${'a'.repeat(1490)}${secret}${'b'.repeat(3000)}`), {}],
+    ['the end of a tool output', result(`${'a'.repeat(3000)}${secret}${'b'.repeat(490)}`), {}],
+    [
+      'arguments',
+      answer({
+        text: '',
+        toolCalls: [{ id: 'call-1', name: 'write', arguments: `${'a'.repeat(990)}${secret}${'b'.repeat(3000)}` }],
+        toolCallIds: ['call-1'],
+      }),
+      {},
+    ],
+    [
+      'a file',
+      message({
+        text: '',
+        parts: [
+          {
+            type: 'file',
+            mediaType: 'application/json',
+            data: btoa(`${'a'.repeat(1490)}${secret}${'b'.repeat(3000)}`),
+            name: null,
+          },
+        ],
+      }),
+      {},
+    ],
+    ['a text', message({ text: `${'a'.repeat(690)}${secret}${'b'.repeat(3000)}` }), { maxTokens: 1000 }],
+    ['a text', message({ text: `${'a'.repeat(590)}${secret}${'b'.repeat(3000)}` }), { form: 'ends', maxTokens: 4000 }],
+  ] as const)('is not shown, nor a part of it: %s', (_what, long, more) => {
+    expect(asked([long], { mask, ...more })).not.toMatch(/sk-|123456/);
+  });
+
+  test('is masked where nothing is cut, in a focus too', () => {
+    const user = asked([message({ text: `It is ${secret}.` })], { mask, focus: `keep ${secret}` });
+
+    expect(user).toContain('It is [redacted].');
+    expect(user).toContain('Pay special attention to: keep [redacted]');
+  });
 });
 
 test('the instructions say that the transcript is data and ask for no tool', () => {

@@ -39,6 +39,36 @@ describe('an update', () => {
     running.when(commands.update({ title: 'Trip' })).then(updated({ title: 'Trip' }));
   });
 
+  test.each([
+    ['of the model alone stays with the provider and the address', { model: 'b' }, ['second', 'b', 'http://second']],
+    ['of the provider comes with its own address', { provider: 'third', model: 'a' }, ['third', 'a', null]],
+    [
+      'that names the provider of the session stays at its address',
+      { provider: 'second', model: 'b' },
+      ['second', 'b', 'http://second'],
+    ],
+    [
+      'of the address stays with neither',
+      { provider: 'second', model: 'a', baseUrl: 'http://other' },
+      ['second', 'a', 'http://other'],
+    ],
+  ])('%s', (_what, change, [provider, model, baseUrl]) => {
+    given(created({ provider: 'second', model: 'a', baseUrl: 'http://second' }))
+      .when(commands.update({ model: change }))
+      .then(updated({ model: { provider, model, baseUrl } }));
+  });
+
+  test("to the provider's standard address changes nothing for a session that names no address", () => {
+    const change = { provider: 'second', model: 'a', baseUrl: 'http://second', isStandardAddress: true };
+
+    given(created({ provider: 'second', model: 'a', baseUrl: null }))
+      .when(commands.update({ model: change }))
+      .thenNothing();
+    given(created({ provider: 'second', model: 'a', baseUrl: 'http://other' }))
+      .when(commands.update({ model: change }))
+      .then(updated({ model: { provider: 'second', model: 'a', baseUrl: 'http://second' } }));
+  });
+
   test('by a title that was made never replaces one that somebody gave', () => {
     given(created({ title: 'Mine' }))
       .when(commands.update({ title: 'Made' }, { ifUntitled: true }))

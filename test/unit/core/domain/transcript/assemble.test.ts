@@ -203,7 +203,7 @@ test('whatever is in a transcript, the request is valid (B40)', () => {
 
 describe('what a model wants handed back', () => {
   const metadata = { anthropic: { signature: 'c2ln' } };
-  const first = { provider: 'claude', model: 'sonnet' };
+  const first = { provider: 'claude', model: 'sonnet', baseUrl: null };
   const thinking = { type: 'reasoning', text: 'Hm', providerMetadata: metadata } as const;
   const asking = aMessage({
     ...answer('I look', [{ ...call('a'), providerMetadata: metadata }]),

@@ -262,6 +262,48 @@ describe('a turn whose request can not fit', () => {
   });
 });
 
+describe('a turn whose prompt a provider refuses for what it holds', () => {
+  const refusal = (reason: FailureKind, promptHasMedia = false) =>
+    settle({ outcome: 'failed', answer: null, failure: failureOf(reason, 'Refused.'), promptHasMedia });
+  const idsAfter = (command: ReturnType<typeof settle>, past = dispatched) =>
+    given(...past)
+      .when(command)
+      .after.messages.map(({ id }) => id);
+
+  test.each<[string, ReturnType<typeof settle>]>([
+    ['a content filter', refusal('content_filtered')],
+    ['an image that it can’t read', refusal('bad_request', true)],
+  ])('because of %s leaves the transcript, so that it doesn’t brick the session', (_what, command) => {
+    expect(idsAfter(command)).toEqual([]);
+  });
+
+  test('keeps a prompt of text alone after a bad request: the fault may be anywhere', () => {
+    expect(idsAfter(refusal('bad_request'))).toEqual([1, firstNewMessageId]);
+  });
+
+  test.each<FailureKind>(['unavailable', 'auth', 'stalled'])('keeps one with media after %s', (reason) => {
+    expect(idsAfter(refusal(reason, true))).toEqual([1, firstNewMessageId]);
+  });
+
+  test('keeps what was answered before the filter cut it off', () => {
+    const command = { ...refusal('content_filtered'), answer: anAnswer({ text: 'Half of' }) };
+
+    expect(idsAfter(command)).toEqual([1, firstNewMessageId]);
+  });
+
+  test('keeps everything when the turn got further than its prompt', () => {
+    const calls = [{ id: 'call-1', name: 'look', arguments: '{}' }];
+    const further = [
+      ...dispatched,
+      answered(1, { id: 2, toolCalls: calls, toolCallIds: ['call-1'] }),
+      toolResult(1, 'call-1', { id: 3 }),
+    ];
+
+    expect(idsAfter(refusal('content_filtered'), further)).toEqual([1, 2, 3, firstNewMessageId]);
+    expect(idsAfter(refusal('bad_request', true), further)).toEqual([1, 2, 3, firstNewMessageId]);
+  });
+});
+
 describe('a turn that fails for a reason that is not its prompt’s own', () => {
   const minuteLater = '2030-01-01T00:02:00.000Z';
   const outage = (reason: FailureKind, more: Partial<Failure> = {}) =>
@@ -271,6 +313,9 @@ describe('a turn that fails for a reason that is not its prompt’s own', () => 
   test.each<[FailureKind, string | null]>([
     ['unavailable', minuteLater],
     ['rate_limited', minuteLater],
+    ['stalled', minuteLater],
+    ['compression_failed', minuteLater],
+    ['not_an_api', null],
     ['auth', null],
     ['quota_exhausted', null],
     ['configuration', null],

@@ -6,20 +6,27 @@ import { fromJson } from './json-column.ts';
 
 /** How the column of payloads begins. The text comes first, so that its beginning is found without the rest. */
 const head = '{"text":"';
+/** How it ends where a prompt is nothing but its text. */
+const tail = ',"parts":null}';
 /** In JSON one UTF-16 unit is at most an escape of six characters. */
 const maxReadCharacters = head.length + 6 * (maxListedCharacters + 1);
 
-/** Reads the beginning of an admission's text; null when its content was deleted. A large payload isn't read as a whole. */
-export function makeTextOf(db: Database.Database): (seq: number) => string | null {
+/** What a list has of the prompt of the admission with this sequence number; null when its content was deleted. */
+export type ContentOf = (seq: number) => PromptPayload | null;
+
+/** Of a large text only the beginning is read; a prompt with parts is read as a whole. */
+export function makeContentOf(db: Database.Database): ContentOf {
   const beginning = db
-    .prepare<[number, number], string | null>('SELECT substr(payload, 1, ?) FROM session_admissions WHERE seq = ?')
+    .prepare<[number, number], string | null>(
+      `SELECT substr(payload, 1, ?) FROM session_admissions
+       WHERE seq = ? AND substr(payload, -${String(tail.length)}) = '${tail}'`,
+    )
     .pluck();
   const whole = db.prepare<[number], string | null>('SELECT payload FROM session_admissions WHERE seq = ?').pluck();
   return (seq) => {
-    const json = beginning.get(maxReadCharacters, seq) ?? null;
-    if (json === null) return null;
-    const text = textIn(json) ?? fromJson<PromptPayload>(whole.get(seq) ?? null)?.text ?? '';
-    return beginningOf(text, maxListedCharacters);
+    const text = textIn(beginning.get(maxReadCharacters, seq) ?? '');
+    if (text !== null) return { text: beginningOf(text, maxListedCharacters), parts: null };
+    return fromJson<PromptPayload>(whole.get(seq) ?? null);
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { textIn } from '../../../../src/adapters/outbound/sqlite/payload-text.ts';
+import { textIn } from '../../../../src/adapters/outbound/sqlite/listed-content.ts';
 
 const anyText = fc.string({
   unit: fc.constantFrom('a', '"', '\\', '\n', '\u0000', 'é', '漢', '😀', '\ud800', '\udc00'),
