@@ -72,13 +72,13 @@ describe('the journey in other circumstances', () => {
 
   it('one turn may compress by preflight and again after an overflow', async () => {
     // Text that is much longer in JSON than in tokens: the first rebuilt context still overflows the model's window.
-    journey = await Journey.begin({ threshold_tokens: 11_000 });
+    journey = await Journey.begin({ threshold_tokens: 12_200 });
     await journey.start();
     const session = await journey.createSession();
     journey.model.filler = '\\';
-    journey.model.pressureCharacters = 10_000;
+    journey.model.pressureCharacters = 12_000;
     await journey.pressure(session);
-    const trigger = `trigger |${'\\'.repeat(15_500)}`;
+    const trigger = `trigger |${'\\'.repeat(13_200)}`;
     await journey.submit(session, trigger, 'trigger');
     await journey.submit(session, 'follower 1');
     expect(await journey.settled(session, 'trigger')).toMatchObject({ outcome: 'completed' });
