@@ -49,8 +49,8 @@ export const commitsBugs: readonly PlantedBug[] = [
     patches: [
       {
         file: store,
-        from: `return admissions.length > 0 ? { kind: 'duplicate', admissions: Object.freeze(admissions) } : null;`,
-        to: 'return null;',
+        from: `if (admissions.length > 0) return { kind: 'duplicate', admissions: Object.freeze(admissions) };`,
+        to: '',
       },
       {
         file: projection,
@@ -101,7 +101,7 @@ export const commitsBugs: readonly PlantedBug[] = [
   {
     name: 'command-lost-between-two-looks-at-the-mailbox',
     within: 1500,
-    seed: 2, // one history in several thousand meets the moment
+    seed: 4, // one history in several thousand meets the moment
     breaks: ['P6'],
     patches: [
       {

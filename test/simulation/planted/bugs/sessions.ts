@@ -129,7 +129,7 @@ export const sessionsBugs: readonly PlantedBug[] = [
     breaks: ['history'],
     patches: [
       {
-        file: 'adapters/outbound/memory/memory-queries.ts',
+        file: 'adapters/outbound/memory/memory-history.ts',
         from: `if (row === null) return null;`,
         to: `if (row?.active !== true) return null;`,
       },
