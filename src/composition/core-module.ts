@@ -22,8 +22,6 @@ import { tokens } from './tokens.ts';
 const maxLoadedSessions = 1000;
 /** Characters of transcripts that stay in memory for the next request. */
 const maxCachedCharacters = 64 * 1024 * 1024;
-/** Steps of one turn: a guard against an agent that never ends. */
-const maxSteps = 100;
 /** The start of a turn that dies for the third time at boundary `none` ends it: something about it kills the gateway. */
 const maxLostStarts = 3;
 /** Events that a subscription reads from the log at a time. */
@@ -79,7 +77,8 @@ export const coreModule = new ContainerModule(({ bind }) => {
         onUnknown: config.recovery.on_unknown,
         maxLoadedSessions,
         maxCachedCharacters,
-        maxSteps,
+        maxSteps: config.turns.max_steps,
+        callLimits: { maxPerStep: config.turns.max_calls_per_step, maxParallel: config.turns.max_parallel_calls },
         retry: {
           maxAttempts: config.model.retries.max_attempts,
           baseDelayMs: 1000 * config.model.retries.base_seconds,

@@ -3,7 +3,13 @@ import { compressionSection } from './sections/compression.ts';
 import { gatewaySection } from './sections/gateway.ts';
 import { auxiliarySection, modelSection, providersSection } from './sections/model.ts';
 import { loggingSection, recoverySection, shutdownSection, storageSection } from './sections/operation.ts';
-import { approvalsSection, mcpServersSection, platformToolsetsSection, toolsetsSection } from './sections/tools.ts';
+import {
+  approvalsSection,
+  mcpServersSection,
+  platformToolsetsSection,
+  toolsetsSection,
+  turnsSection,
+} from './sections/tools.ts';
 
 /**
  * Everything that `config.yaml` may say: the shape, the bounds, the defaults and what each key is for. The reference
@@ -19,6 +25,7 @@ export const configSchema = z.strictObject({
   toolsets: toolsetsSection,
   mcp_servers: mcpServersSection,
   approvals: approvalsSection,
+  turns: turnsSection,
   gateway: gatewaySection,
   storage: storageSection,
   recovery: recoverySection,

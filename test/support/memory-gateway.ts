@@ -127,6 +127,7 @@ export class MemoryGateway {
       fallbacksOf: () => [],
       onOutage: 'continue',
       approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
+      callLimits: { maxPerStep: 128, maxParallel: 16 },
       summaryTarget: null,
       summaryDeadlineMs: 120_000,
       titles: null,

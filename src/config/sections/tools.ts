@@ -29,6 +29,19 @@ export const approvalsSection = z
   .prefault({})
   .describe('Calls that wait for an approval. A turn that waits for one keeps its place among the running turns.');
 
+export const turnsSection = z
+  .strictObject({
+    max_steps: count(100, 1, 10_000).describe(
+      'The most requests to the model in one turn. A turn that goes on asking for tools after them fails as `max_steps`.',
+    ),
+    max_calls_per_step: count(128, 1, 10_000).describe(
+      'The most tool calls that one answer may start; what it asks for beyond them is answered with an error.',
+    ),
+    max_parallel_calls: count(16, 1, 1_000).describe('The most tool calls of one turn that run at once; others wait.'),
+  })
+  .prefault({})
+  .describe('How far one turn may go.');
+
 export const platformToolsetsSection = z
   .record(name, z.array(z.string()))
   .default({})

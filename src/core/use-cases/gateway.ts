@@ -61,6 +61,7 @@ export interface GatewayDependencies
       | 'jitter'
       | 'onOutage'
       | 'approvalRules'
+      | 'callLimits'
       | 'fallbacksOf'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget' | 'summaryDeadlineMs' | 'mask'>,

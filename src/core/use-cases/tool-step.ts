@@ -6,6 +6,7 @@
  * J3: arguments that are no JSON object never reach a tool: the model is told and may try again.
  * J4: a call that needs an approval starts after the answer that allows it is durable, and its intent is part of that
  *     append. One that is not approved never starts, and the others don't wait for it.
+ * J5: one answer starts so many calls and no more, and so many at once.
  */
 import { approvalMode } from '../domain/approval/policy.ts';
 import type { ApprovalMode, ApprovalPolicy } from '../domain/approval/policy.ts';
@@ -18,6 +19,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { ToolDescriptor, ToolHost, ToolOutcome } from '../ports/tool-host.ts';
 import type { Approvals } from './approval-desk.ts';
+import { makeAtOnce } from './at-once.ts';
 import type { Sent, Sessions } from './sessions.ts';
 
 export interface ToolStepDependencies {
@@ -28,6 +30,13 @@ export interface ToolStepDependencies {
   readonly ids: IdSource;
   readonly approvals: Approvals;
   readonly approvalRules: ApprovalRules;
+  readonly callLimits: CallLimits;
+}
+
+/** How many calls one answer may start, and how many of them run at once. */
+export interface CallLimits {
+  readonly maxPerStep: number;
+  readonly maxParallel: number;
 }
 
 /** Which calls wait for an approval, how long, and how many of one session at once. */
@@ -53,7 +62,10 @@ export interface ToolStep {
 export async function runToolStep(deps: ToolStepDependencies, step: ToolStep): Promise<Sent<null>> {
   const cutOff = step.answer.finishReason === 'length';
   const { policy, expirySeconds, maxOpen } = deps.approvalRules;
-  const judged = distinct(step.answer.toolCalls).map((call) => judge(call, step.available, cutOff, policy));
+  const { maxPerStep, maxParallel } = deps.callLimits;
+  const judged = distinct(step.answer.toolCalls).map((call, index) =>
+    index < maxPerStep ? judge(call, step.available, cutOff, policy) : beyond(call, maxPerStep),
+  );
   const runnable = judged.flatMap((each) => (each.kind === 'runnable' && each.mode === 'always' ? [each] : []));
   const asking = judged.flatMap((each) => (each.kind === 'runnable' && each.mode === 'ask' ? [each] : []));
   const refused = [
@@ -77,22 +89,35 @@ export async function runToolStep(deps: ToolStepDependencies, step: ToolStep): P
     contextTokens: refused.length === 0 ? step.contextTokens : null,
   });
   if (appended.kind !== 'done') return appended;
+  const atOnce = makeAtOnce(maxParallel);
+  const run = (each: RunnableCall): Promise<Sent<null>> => atOnce(() => runCall(deps, step, each));
   const finished = await Promise.all([
-    ...runnable.map((each) => runCall(deps, step, each)),
-    ...asked.map(async (each) => ((await each.decision) === 'approved' ? runCall(deps, step, each) : appended)),
+    ...runnable.map(run),
+    ...asked.map(async (each) => ((await each.decision) === 'approved' ? run(each) : appended)),
   ]);
   return finished.find(({ kind }) => kind !== 'done') ?? appended;
 }
 
-type JudgedCall =
-  | { readonly kind: 'refused'; readonly call: ToolCall; readonly text: string }
-  | {
-      readonly kind: 'runnable';
-      readonly mode: Exclude<ApprovalMode, 'never'>;
-      readonly call: ToolCall;
-      readonly tool: ToolDescriptor;
-      readonly arguments: Readonly<Record<string, unknown>>;
-    };
+type JudgedCall = RefusedCall | RunnableCall;
+
+interface RefusedCall {
+  readonly kind: 'refused';
+  readonly call: ToolCall;
+  readonly text: string;
+}
+
+interface RunnableCall {
+  readonly kind: 'runnable';
+  readonly mode: Exclude<ApprovalMode, 'never'>;
+  readonly call: ToolCall;
+  readonly tool: ToolDescriptor;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+function beyond(call: ToolCall, limit: number): RefusedCall {
+  const text = `The tool was not called: one answer may ask for no more than ${String(limit)} calls.`;
+  return { kind: 'refused', call, text };
+}
 
 function tooManyAsked(limit: number): string {
   return `The tool was not called: it needs an approval, and no more than ${String(limit)} calls may wait for one at once.`;
@@ -125,7 +150,7 @@ function judge(
 async function runCall(
   deps: ToolStepDependencies,
   step: ToolStep,
-  { call, tool, arguments: given }: JudgedCall & { kind: 'runnable' },
+  { call, tool, arguments: given }: RunnableCall,
 ): Promise<Sent<null>> {
   const { sessionId, executionGeneration, signal } = step;
   await deps.failpoints.hit('tool.before_call');
@@ -186,7 +211,9 @@ async function resultDrafts(
 
 /** A model that uses one id twice in a batch asks for one call. */
 function distinct(calls: readonly ToolCall[]): readonly ToolCall[] {
-  return calls.filter((call, index) => calls.findIndex(({ id }) => id === call.id) === index);
+  const byId = new Map<string, ToolCall>();
+  for (const call of calls) if (!byId.has(call.id)) byId.set(call.id, call);
+  return [...byId.values()];
 }
 
 function parseArguments(text: string): Readonly<Record<string, unknown>> | null {

@@ -16,7 +16,7 @@ import type { RunningTurn } from './gateway-status.ts';
 import type { AcceptedInputs, LearnWindow } from './learnt-windows.ts';
 import type { StepListener } from './model-step.ts';
 import type { Sessions } from './sessions.ts';
-import type { ApprovalRules } from './tool-step.ts';
+import type { ApprovalRules, CallLimits } from './tool-step.ts';
 import type { Transcripts } from './transcripts.ts';
 
 export interface TurnDependencies {
@@ -34,6 +34,7 @@ export interface TurnDependencies {
   readonly ids: IdSource;
   readonly approvals: Approvals;
   readonly approvalRules: ApprovalRules;
+  readonly callLimits: CallLimits;
   readonly learnWindow: LearnWindow;
   readonly accepted: Pick<AcceptedInputs, 'saw'>;
   readonly policy: CompressionPolicy;

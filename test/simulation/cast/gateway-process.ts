@@ -182,6 +182,8 @@ export class GatewayProcess implements Asker {
         expirySeconds: settings.approvalSeconds,
         maxOpen: settings.maxOpenApprovals,
       },
+      // A narrow gateway is narrow inside its turns, too.
+      callLimits: { maxPerStep: 16, maxParallel: settings.maxConcurrentTurns },
       maxLoadedSessions: settings.maxLoadedSessions,
       maxConcurrentTurns: settings.maxConcurrentTurns,
       maxCachedCharacters: settings.maxCachedCharacters,

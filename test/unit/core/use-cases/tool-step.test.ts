@@ -351,6 +351,71 @@ describe('a call that nobody could make (J3)', () => {
   });
 });
 
+describe('more calls than', () => {
+  test('one answer may start: the rest are answered with an error, and each call has its result', async () => {
+    const { gateway, sessionId, tools } = await withTools(
+      { look: () => answered('seen') },
+      [toolAnswer(Array.from({ length: 5 }, (_, n) => call('look', `c${n}`)))],
+      { callLimits: { maxPerStep: 3, maxParallel: 16 } },
+    );
+
+    expect(await gateway.turn(sessionId, 'a')).toMatchObject({ outcome: 'completed' });
+
+    expect(tools.calls.map(({ callId }) => callId)).toEqual(['c0', 'c1', 'c2']);
+    const tooMany = 'tool: The tool was not called: one answer may ask for no more than 3 calls.';
+    expect(said(gateway.requests('turn')[1]).slice(2).sort()).toEqual([
+      tooMany,
+      tooMany,
+      'tool: seen',
+      'tool: seen',
+      'tool: seen',
+    ]);
+    expectValidRequests(gateway);
+  });
+
+  test('may run at once: they wait, and begin in their order as others end', async () => {
+    const open: (() => void)[] = [];
+    const look: ToolScript = () => new Promise((resolve) => open.push(() => resolve(answered('seen'))));
+    const { gateway, sessionId, tools } = await withTools(
+      { look },
+      [toolAnswer(Array.from({ length: 5 }, (_, n) => call('look', `c${n}`)))],
+      { callLimits: { maxPerStep: 128, maxParallel: 2 } },
+    );
+    await gateway.submit(sessionId, 'a');
+
+    for (let ended = 0; ended < 5; ended += 1) {
+      await quiet();
+      expect(tools.calls).toHaveLength(Math.min(ended + 2, 5));
+      open[ended]?.();
+    }
+
+    expect(await gateway.ended(sessionId, 'a')).toMatchObject({ outcome: 'completed' });
+    expect(tools.calls.map(({ callId }) => callId)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4']);
+    expectValidRequests(gateway);
+  });
+
+  test('may run at once: those that wait when the turn is stopped never begin', async () => {
+    const { gateway, sessionId, tools } = await withTools(
+      { hang: hangs },
+      [toolAnswer([call('hang', 'c0'), call('hang', 'c1')])],
+      { callLimits: { maxPerStep: 128, maxParallel: 1 } },
+    );
+    await gateway.submit(sessionId, 'a');
+    await gateway.happened(sessionId, ({ type }) => type === 'tool.started');
+    await quiet();
+
+    await gateway.interrupt(sessionId);
+
+    expect(await gateway.ended(sessionId, 'a')).toMatchObject({ outcome: 'interrupted' });
+    expect(tools.calls.map(({ callId }) => callId)).toEqual(['c0']);
+    await gateway.turn(sessionId, 'b');
+    expect(said(gateway.requests('turn').at(-1))).toContain(
+      'tool: [The call came to no answer (aborted): It was stopped before it began. It had no effect.]',
+    );
+    expectValidRequests(gateway);
+  });
+});
+
 describe('an interrupt while tools run', () => {
   test('keeps the results that are there, says of the others that they were stopped, and lets the next turn run', async () => {
     const { gateway, sessionId } = await withTools({ quick: () => answered('quick'), hang: hangs }, [
