@@ -72,7 +72,7 @@ export interface RpcDependencies {
   ) => Promise<ToolsListing>;
 }
 
-export interface ToolsListing {
+interface ToolsListing {
   /** Toolsets that are not configured: nothing is known of them. */
   readonly unknown: readonly string[];
   /** In the order of their names, each with the toolsets in which it is. */
