@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { TestHome } from '../../support/daemon.ts';
 
@@ -84,11 +85,13 @@ export interface ApprovalRow {
   readonly decided_by: string | null;
 }
 
-/** Everything of one instant. */
+/** Everything of one instant. Nothing where no start has got as far as to make the store. */
 export function readRows(home: Pick<TestHome, 'database'>): Rows {
+  if (!existsSync(home.database)) return noRows;
   const db = new Database(home.database, { readonly: true });
   try {
     db.exec('BEGIN');
+    if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sessions'").get() === undefined) return noRows;
     const all = <T>(sql: string): readonly T[] => db.prepare(sql).all() as T[]; // the public columns of the schema
     return {
       sessions: all('SELECT * FROM sessions ORDER BY number'),
@@ -103,3 +106,13 @@ export function readRows(home: Pick<TestHome, 'database'>): Rows {
     db.close();
   }
 }
+
+const noRows: Rows = {
+  sessions: [],
+  admissions: [],
+  messages: [],
+  events: [],
+  compressions: [],
+  toolCalls: [],
+  approvals: [],
+};
