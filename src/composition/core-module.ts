@@ -18,6 +18,8 @@ import type { ApprovalRules } from '../core/use-cases/tool-step.ts';
 import { makeToolsFor } from './tools-for.ts';
 import { tokens } from './tokens.ts';
 
+const secondsPerDay = 24 * 3600;
+
 /** Sessions that stay in memory while nothing happens in them. */
 const maxLoadedSessions = 1000;
 /** Characters of transcripts that stay in memory for the next request. */
@@ -78,6 +80,7 @@ export const coreModule = new ContainerModule(({ bind }) => {
         maxLoadedSessions,
         maxCachedCharacters,
         maxSteps: config.turns.max_steps,
+        learntWindowSeconds: secondsPerDay * config.compression.learnt_window_days,
         callLimits: { maxPerStep: config.turns.max_calls_per_step, maxParallel: config.turns.max_parallel_calls },
         retry: {
           maxAttempts: config.model.retries.max_attempts,

@@ -127,6 +127,7 @@ export class MemoryGateway {
       fallbacksOf: () => [],
       onOutage: 'continue',
       approvalRules: { policy: {}, expirySeconds: 600, maxOpen: 16 },
+      learntWindowSeconds: 7 * 24 * 3600,
       callLimits: { maxPerStep: 128, maxParallel: 16 },
       summaryTarget: null,
       summaryDeadlineMs: 120_000,

@@ -21,6 +21,14 @@ export const compressionSection = z
       'The same as a number of tokens. The smallest counts: this, `threshold`, and 90 % of the window without the reserve for the answer.',
     ),
     summary_timeout_seconds: seconds(120, 1, 3600).describe('The longest that one request for a summary may take.'),
+    learnt_window_days: z
+      .number()
+      .min(0)
+      .max(365)
+      .default(7)
+      .describe(
+        'How long the context window that a provider has stated in a refusal is believed, where it is smaller than the known one. 0: not at all, also what was learnt before.',
+      ),
     in_place: z
       .boolean()
       .default(false)

@@ -25,6 +25,7 @@ import type { FatalCause } from './fatal-cause.ts';
 import type { GatewayPhase, ReadGatewayStatus, StorageHealth } from './gateway-status.ts';
 import { HoldTimer } from './hold-timer.ts';
 import { makeAcceptedInputs, makeLearningCatalog, makeLearnWindow } from './learnt-windows.ts';
+import type { LearningRules } from './learnt-windows.ts';
 import { makeTransitionLog } from './log-transitions.ts';
 import { makeWindowLog } from './log-windows.ts';
 import { makeNumbering } from './numbering.ts';
@@ -65,7 +66,8 @@ export interface GatewayDependencies
       | 'fallbacksOf'
     >,
     Pick<CompressorDependencies, 'ids' | 'summaryTarget' | 'summaryDeadlineMs' | 'mask'>,
-    Pick<TitleDependencies, 'titles'> {
+    Pick<TitleDependencies, 'titles'>,
+    LearningRules {
   readonly logger: Logger;
   readonly queries: SessionQueries;
   readonly ownership: Ownership;
@@ -130,7 +132,7 @@ export function makeGateway(deps: GatewayDependencies): Gateway {
   sessions.onCommit(catalog.observe);
   const reportContext = makeReportContext({ ...deps, catalog });
   const accepted = makeAcceptedInputs({ now: () => clock.now() });
-  const learnWindow = makeLearnWindow({ sessions, catalog, accepted });
+  const learnWindow = makeLearnWindow({ ...deps, sessions, catalog, accepted });
   const compressor = { ...deps, sessions, transcripts, catalog, learnWindow, onProgress: publishProgress };
   const compress = makeCompressor(compressor);
   const byHand = new CompressionDesk({ ...compressor, onBug });

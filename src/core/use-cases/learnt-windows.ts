@@ -13,17 +13,21 @@ export interface LearningCatalog extends ModelCatalog {
   readonly observe: CommitListener;
 }
 
-/**
- * How long a stated window is believed, in seconds. A server may be restarted with a larger one; a request that
- * doesn't fit then teaches the gateway again.
- */
-const believedSeconds = 7 * 24 * 3600;
+export interface LearningRules {
+  /**
+   * How long a stated window is believed, in seconds. A server may be restarted with a larger one; a request that
+   * doesn't fit then teaches the gateway again. 0: nothing is learnt, and nothing that was learnt is believed.
+   */
+  readonly learntWindowSeconds: number;
+}
 
 /** The smaller of the known and the learnt window counts. Where nobody knows one, the learnt one does. */
-export function makeLearningCatalog(deps: {
-  readonly catalog: ModelCatalog;
-  readonly clock: Pick<Clock, 'now'>;
-}): LearningCatalog {
+export function makeLearningCatalog(
+  deps: LearningRules & {
+    readonly catalog: ModelCatalog;
+    readonly clock: Pick<Clock, 'now'>;
+  },
+): LearningCatalog {
   const learnt = new Map<string, LearntWindow>();
   const keep = (window: LearntWindow): void => void learnt.set(keyOf(window.model), window);
 
@@ -46,7 +50,7 @@ export function makeLearningCatalog(deps: {
   };
 
   function isBelieved({ learntAt }: LearntWindow): boolean {
-    return isBefore(deps.clock.now(), addSeconds(learntAt, believedSeconds));
+    return isBefore(deps.clock.now(), addSeconds(learntAt, deps.learntWindowSeconds));
   }
 }
 
@@ -65,12 +69,15 @@ export type LearnWindow = (
 /** A request that is refused for its size is at least this share of the window: our count is rarely half of a provider's. */
 const refusedShare = 0.5;
 
-export function makeLearnWindow(deps: {
-  readonly sessions: Sessions;
-  readonly catalog: ModelCatalog;
-  readonly accepted: AcceptedInputs;
-}): LearnWindow {
+export function makeLearnWindow(
+  deps: LearningRules & {
+    readonly sessions: Sessions;
+    readonly catalog: ModelCatalog;
+    readonly accepted: AcceptedInputs;
+  },
+): LearnWindow {
   return async (sessionId, { provider, model, baseUrl }, stated, sentTokens) => {
+    if (deps.learntWindowSeconds === 0) return;
     if (stated === null || sentTokens < refusedShare * stated.contextTokens) return;
     if (deps.accepted.largest({ provider, model, baseUrl }) > stated.contextTokens) return;
     const { contextTokens, source } = deps.catalog.limits({ provider, model, baseUrl });

@@ -182,6 +182,7 @@ export class GatewayProcess implements Asker {
         expirySeconds: settings.approvalSeconds,
         maxOpen: settings.maxOpenApprovals,
       },
+      learntWindowSeconds: 7 * 24 * 3600,
       // A narrow gateway is narrow inside its turns, too.
       callLimits: { maxPerStep: 16, maxParallel: settings.maxConcurrentTurns },
       maxLoadedSessions: settings.maxLoadedSessions,

@@ -16,7 +16,10 @@ function overflow(contextTokens: number | null): Script {
 }
 
 /** A session of about 1,300 tokens, whose model has just answered a request with an overflow. */
-async function overflown(stated: number | null, options: { readonly clock?: FakeClock } = {}) {
+async function overflown(
+  stated: number | null,
+  options: { readonly clock?: FakeClock; readonly learntWindowSeconds?: number } = {},
+) {
   const model = new ScriptedModel(({ purpose }) =>
     textAnswer(purpose === 'summary' ? 'SUMMARY' : textOf(200, 'answer')),
   );
@@ -65,6 +68,18 @@ describe('a smaller window that a provider states', () => {
     const next = await MemoryGateway.started({ store: gateway.store, window: large });
 
     expect(await windowOf(next, sessionId)).toEqual({ windowTokens: 2000, windowSource: 'learnt' });
+  });
+
+  test('is learnt by nobody, and no longer believed, where the configuration says so', async () => {
+    const told = await overflown(2000);
+    const deaf = await overflown(2000, { learntWindowSeconds: 0 });
+
+    const next = await MemoryGateway.started({ store: told.gateway.store, window: large, learntWindowSeconds: 0 });
+
+    const configured = { windowTokens: large.contextTokens, windowSource: 'configured' };
+    expect(await windowOf(next, told.sessionId)).toEqual(configured);
+    expect(await windowOf(deaf.gateway, deaf.sessionId)).toEqual(configured);
+    expect(deaf.gateway.log(deaf.sessionId).map(({ type }) => type)).not.toContain('window.learnt');
   });
 
   test('is not that of another model, nor of another address', async () => {
