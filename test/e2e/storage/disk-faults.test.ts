@@ -27,12 +27,17 @@ describe.skipIf(library === null)('a disk with faults (skipped where no C compil
   let session: string;
 
   beforeEach(async () => {
+    let remove = (): void => undefined;
+    // Before the stage has its own: the last to be registered is the first to be called, and a daemon may still sync.
+    onTestFinished(() => {
+      remove();
+    });
     stage = await Stage.begin();
     home = stage.home();
     disk = new FaultyDisk(home, library ?? '');
-    onTestFinished(() => {
+    remove = () => {
       disk.remove();
-    });
+    };
     running = await stage.start(home, disk.environment);
     client = await stage.connect(home);
     session = await createSession(client);
