@@ -1,5 +1,5 @@
 import type { RestoreCommandOptions } from './commands/restore.ts';
-import { contextOf, defineLocal, defineRemote, type Definer } from './define-command.ts';
+import { contextOf, defineDemo, defineLocal, defineRemote, type Definer } from './define-command.ts';
 import type { HomeOptions, RemoteOptions } from './options.ts';
 
 /** The commands about the gateway as a process and its home folder. Most need no gateway. */
@@ -53,7 +53,7 @@ export function addProcessCommands({ program, io, ended }: Definer): void {
       ended(await runRestore(io, file, options));
     });
 
-  defineLocal(program, {
+  defineDemo(program, {
     usage: 'demo',
     summary: 'watch a queue survive compression and a kill',
     description:

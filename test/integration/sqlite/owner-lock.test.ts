@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, copyFileSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -81,12 +90,14 @@ describe('the owner lock', () => {
     release(first);
   });
 
-  test('is held once, also where the file had lost the right to be written', async () => {
+  test('is held once, also where the file loses the right to be written', async () => {
     const home = temporaryHome();
-    writeFileSync(join(home, 'gateway.lock'), '', { mode: 0o400 });
-    giveTo(ordinaryUser, home, join(home, 'gateway.lock'));
+    const path = join(home, 'gateway.lock');
+    writeFileSync(path, '', { mode: 0o400 });
+    giveTo(ordinaryUser, home, path);
 
     const first = await holderIn(home, ordinaryUser);
+    chmodSync(path, 0o400);
     const second = await holderIn(home, ordinaryUser);
 
     expect([first.answer, second.answer]).toEqual(['held', 'taken']);
