@@ -44,7 +44,7 @@ export function addProcessCommands({ program, io, ended }: Definer): void {
     usage: 'restore [file]',
     summary: 'put a backup back, or accept a store that lost something',
     description:
-      'Puts a backup in the place of the store, or, with --accept-loss, goes on with a store that has lost its newest work. No gateway may run. What was there before is kept in a folder beside it, and clients take fresh snapshots.',
+      'Puts a backup in the place of the store, or, with --accept-loss, goes on with a store that has lost its newest work. No gateway may run, and the home folder must be there. What was there before is kept in a folder beside it, and clients take fresh snapshots.',
     examples: ['holdfast restore /backups/holdfast-monday.db', 'holdfast restore --accept-loss --json'],
   })
     .option('--accept-loss', 'go on with the store as it is, without what is missing from it')
