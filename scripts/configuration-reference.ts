@@ -1,4 +1,4 @@
-import { configKeys, type ConfigKey } from '../src/config/config-keys.ts';
+import { configKeys, formatKey, type ConfigKey } from '../src/config/config-keys.ts';
 import { environmentVariables, type EnvironmentVariable } from '../src/config/environment.ts';
 
 /** The page `docs/reference/configuration.md`, from the schema and the list of variables. */
@@ -10,7 +10,8 @@ export function renderConfigurationReference(): string {
     '# Configuration',
     'Holdfast reads `config.yaml` in its home folder: `--home`, else `HOLDFAST_HOME`, else the data folder of the platform. Every key is ' +
       'optional, and so is the file. YAML includes JSON. `holdfast config check` lists everything that is wrong, with its line.',
-    'A key with nothing behind it has its default. Numbers of seconds may have a fraction.',
+    'A key with nothing behind it has its default. Numbers of seconds may have a fraction. `<name>` is a name of your choice, and `[]` ' +
+      'stands for each entry of a list.',
     ...sections.flatMap((section) => renderSection(section, keys)),
     '## Environment variables',
     'A file `.env` in the home folder is read at the start of the gateway, for all but `HOLDFAST_HOME`. What is set in the environment wins over it. ' +
@@ -41,7 +42,7 @@ function renderSection(section: ConfigKey, keys: readonly ConfigKey[]): readonly
   const [name] = section.path;
   const below = keys.filter((key) => key.path[0] === name && key.path.length > 1 && key.description !== '');
   const rows = below.map((key) => [
-    `\`${key.path.slice(1).join('.')}\``,
+    `\`${formatKey(key.path.slice(1))}\``,
     key.section ? 'section' : key.type,
     key.section ? '' : renderDefault(key),
     key.description,

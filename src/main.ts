@@ -3,7 +3,7 @@ import { serveUntilStopped } from './composition/serve.ts';
 import { readConfiguration } from './config/configuration.ts';
 import { readEnvironment } from './config/environment.ts';
 import type { ExitCode } from './config/exit-codes.ts';
-import { openHome, resolveHome } from './config/home.ts';
+import { openExistingHome, openHome, resolveHome } from './config/home.ts';
 
 export interface ServeOptions {
   readonly home?: string | undefined;
@@ -34,6 +34,6 @@ export async function restore(options: {
   readonly file: string | null;
 }): ReturnType<typeof restoreHome> {
   const home = resolveHome(options.home, readEnvironment());
-  openHome(home);
+  openExistingHome(home);
   return restoreHome(home, options.file);
 }

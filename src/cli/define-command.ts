@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import type { CommandContext } from './command-context.ts';
 import type { CliIo } from './io.ts';
-import { homeOptions, remoteOptions, type RemoteOptions } from './options.ts';
+import { homeOption, homeOptions, jsonOption, remoteOptions, type RemoteOptions } from './options.ts';
 
 /** What the definitions of commands are made with. What a command does is imported only when it is called. */
 export interface Definer {
@@ -23,6 +23,11 @@ export interface CommandText {
 /** A command on this machine: it needs a home folder and no gateway. */
 export function defineLocal(parent: Command, text: CommandText): Command {
   return define(parent, text, homeOptions());
+}
+
+/** The demo makes its own home folder: `--home` is known only to be told so. */
+export function defineDemo(parent: Command, text: CommandText): Command {
+  return define(parent, text, [homeOption().hideHelp(), jsonOption()]);
 }
 
 /** A command that talks to a gateway. */

@@ -16,13 +16,18 @@ export interface WaitOptions {
 }
 
 export function homeOptions(): readonly Option[] {
-  return [
-    new Option(
-      '--home <folder>',
-      "the home folder (default: HOLDFAST_HOME, else the platform's data folder)",
-    ).argParser(readFolder),
-    new Option('--json', 'print one JSON document on stdout, and errors as JSON on stderr'),
-  ];
+  return [homeOption(), jsonOption()];
+}
+
+export function homeOption(): Option {
+  return new Option(
+    '--home <folder>',
+    "the home folder (default: HOLDFAST_HOME, else the platform's data folder)",
+  ).argParser(readFolder);
+}
+
+export function jsonOption(): Option {
+  return new Option('--json', 'print one JSON document on stdout, and errors as JSON on stderr');
 }
 
 export function remoteOptions(): readonly Option[] {

@@ -1,5 +1,5 @@
 import type { RestoreCommandOptions } from './commands/restore.ts';
-import { contextOf, defineLocal, defineRemote, type Definer } from './define-command.ts';
+import { contextOf, defineDemo, defineLocal, defineRemote, type Definer } from './define-command.ts';
 import type { HomeOptions, RemoteOptions } from './options.ts';
 
 /** The commands about the gateway as a process and its home folder. Most need no gateway. */
@@ -44,7 +44,7 @@ export function addProcessCommands({ program, io, ended }: Definer): void {
     usage: 'restore [file]',
     summary: 'put a backup back, or accept a store that lost something',
     description:
-      'Puts a backup in the place of the store, or, with --accept-loss, goes on with a store that has lost its newest work. No gateway may run. What was there before is kept in a folder beside it, and clients take fresh snapshots.',
+      'Puts a backup in the place of the store, or, with --accept-loss, goes on with a store that has lost its newest work. No gateway may run, and the home folder must be there. What was there before is kept in a folder beside it, and clients take fresh snapshots.',
     examples: ['holdfast restore /backups/holdfast-monday.db', 'holdfast restore --accept-loss --json'],
   })
     .option('--accept-loss', 'go on with the store as it is, without what is missing from it')
@@ -53,7 +53,7 @@ export function addProcessCommands({ program, io, ended }: Definer): void {
       ended(await runRestore(io, file, options));
     });
 
-  defineLocal(program, {
+  defineDemo(program, {
     usage: 'demo',
     summary: 'watch a queue survive compression and a kill',
     description:

@@ -1,9 +1,10 @@
-import { Command } from 'commander';
+import { Command, type AddHelpTextContext } from 'commander';
 import { readVersion } from '../config/version.ts';
 import type { CliIo } from './io.ts';
 import { addProcessCommands } from './process-commands.ts';
 import { addPromptCommands } from './prompt-commands.ts';
 import { addReadingCommands } from './reading-commands.ts';
+import { nearestName } from '../words/nearest-name.ts';
 
 export interface ProgramDependencies {
   readonly io: CliIo;
@@ -24,11 +25,23 @@ export function buildProgram({ io, ended, complain }: ProgramDependencies): Comm
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: complain })
     .showHelpAfterError('(--help after any command says what it takes)')
+    .addHelpText('beforeAll', refuseUnknownCommand)
     .addHelpText('after', afterHelp);
   addProcessCommands({ program, io, ended });
   addReadingCommands({ program, io, ended });
   addPromptCommands({ program, io, ended });
   return program;
+}
+
+/** Without this, the help of a command that doesn't exist is that of the program, as if all were well. */
+function refuseUnknownCommand({ command }: AddHelpTextContext): string {
+  const { commands } = command;
+  const word = command.args.find((argument) => argument !== '--help');
+  if (commands.length === 0 || word === undefined || word.startsWith('-')) return '';
+  const names = commands.map((known) => known.name());
+  if (names.includes(word)) return '';
+  const near = nearestName(word, names);
+  return command.error(`error: unknown command '${word}'${near === null ? '' : `\n(Did you mean ${near}?)`}`);
 }
 
 const afterHelp = `

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 
 /**
@@ -7,11 +7,15 @@ import { dirname, isAbsolute } from 'node:path';
  */
 export function backupPathProblem(home: string, path: string): string | null {
   if (!isAbsolute(path)) return 'must be an absolute path';
-  if (existsSync(path)) return 'exists already';
   const folder = dirname(path);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    return `must be in a folder that exists: ${folder} doesn't`;
-  if (realpathSync(folder) === realpathSync(home))
-    return "must not be in the home folder itself, which is the gateway's";
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return 'exists already';
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+      return `must be in a folder that exists: ${folder} doesn't`;
+    if (realpathSync(folder) === realpathSync(home))
+      return "must not be in the home folder itself, which is the gateway's";
+  } catch (error) {
+    return `must be in a folder that can be used (${error instanceof Error ? error.message : String(error)})`;
+  }
   return null;
 }

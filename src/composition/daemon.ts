@@ -22,6 +22,7 @@ import { exitCodes } from '../config/exit-codes.ts';
 import type { ExitCode } from '../config/exit-codes.ts';
 import { readGatewayFile, removeGatewayFile, writeGatewayFile } from '../config/gateway-file.ts';
 import type { GatewayFileState } from '../config/gateway-file.ts';
+import { HomeFileError } from '../config/home-file-error.ts';
 import { readOrCreateToken } from '../config/token.ts';
 import { StorageError } from '../core/ports/ledger.ts';
 import type { Logger } from '../core/ports/logger.ts';
@@ -69,8 +70,10 @@ export async function runDaemon(options: DaemonOptions): Promise<ExitCode> {
       lock.release();
     }
   } catch (error) {
-    if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
-    logger.error(error.message, { kind: error.kind });
+    if (error instanceof HomeFileError) logger.error(error.message);
+    else if (error instanceof StoreOpenError || error instanceof StorageError)
+      logger.error(error.message, { kind: error.kind });
+    else throw error;
     return exitCodes.storage;
   }
 }

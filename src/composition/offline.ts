@@ -1,12 +1,13 @@
 /*
  * What is done to a home folder while no gateway runs. Each holds the owner lock meanwhile, so that none can start.
  */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { acquireOwnerLock } from '../adapters/outbound/sqlite/owner-lock.ts';
-import { judgeStore, storePath } from '../adapters/outbound/sqlite/open-store.ts';
+import { judgeStore } from '../adapters/outbound/sqlite/open-store.ts';
 import { acceptLoss, restoreBackup } from '../adapters/outbound/sqlite/restore-store.ts';
 import type { Restored } from '../adapters/outbound/sqlite/restore-store.ts';
 import { copyStore } from '../adapters/outbound/sqlite/store-copy.ts';
+import { storePath } from '../adapters/outbound/sqlite/store-files.ts';
 import { StoreOpenError } from '../adapters/outbound/sqlite/store-open-error.ts';
 import { SystemClock } from '../adapters/outbound/system/system-clock.ts';
 import { UuidIds } from '../adapters/outbound/system/uuid-ids.ts';
@@ -22,11 +23,17 @@ export type Ended<T> =
 /** Copies the store of a home folder. What a start would refuse is not copied as if it were whole. */
 export async function backUpHome(home: string, file: string): Promise<Ended<Backup>> {
   const path = storePath(home);
-  if (!existsSync(path)) return failed(exitCodes.storage, 'no_store', `There is no store in ${home}.`);
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
+      return failed(exitCodes.storage, 'no_store', `There is no store in ${home}.`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failed(exitCodes.storage, 'unwritable', `The home folder ${home} can't be looked into: ${reason}.`);
+  }
   return asOwner<Backup>(home, async () => {
     const problem = backupPathProblem(home, file);
     if (problem !== null) return failed(exitCodes.usage, 'usage', `${file} ${problem}.`);
-    judgeStore(home, { busyTimeoutMs: 0 });
+    judgeStore(home, { use: 'read', busyTimeoutMs: 0 });
     const outcome = await copyStore(path, file);
     if (outcome.kind === 'done') return { kind: 'done', value: outcome.backup };
     if (outcome.kind === 'failed') return failed(exitCodes.storage, 'backup_failed', outcome.reason);

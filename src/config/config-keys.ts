@@ -5,7 +5,7 @@ export type KeyPath = readonly (string | number)[];
 
 /** One key of the configuration, as the reference page shows it. */
 export interface ConfigKey {
-  /** A name that the operator chooses is `<name>`. */
+  /** A name that the operator chooses is `<name>`, and the entries of a list are `[]`. */
   readonly path: readonly string[];
   readonly type: string;
   /** Absent where the key must be given. */
@@ -38,6 +38,11 @@ export function configKeys(): readonly ConfigKey[] {
   return keysBelow(root, []);
 }
 
+/** As it is written in prose: `model.fallbacks[].provider`. */
+export function formatKey(path: readonly string[]): string {
+  return path.join('.').replaceAll('.[]', '[]');
+}
+
 /** The keys that are known at a place, or null where the operator chooses them. */
 export function knownKeysAt(path: KeyPath): readonly string[] | null {
   const properties = nodeAt(path)?.properties;
@@ -58,6 +63,7 @@ function namedChild(node: SchemaNode): SchemaNode | undefined {
 }
 
 function keysBelow(node: SchemaNode, path: readonly string[]): readonly ConfigKey[] {
+  if (node.items !== undefined) return keysBelow(node.items, [...path, '[]']);
   const named = namedChild(node);
   const children: readonly (readonly [string, SchemaNode])[] = [
     ...Object.entries(node.properties ?? {}),

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError, problemOf } from './config-error.ts';
 import { homeFiles } from './home-files.ts';
-import { unreadable } from './unreadable.ts';
+import { readText } from './read-text.ts';
 
 export interface EnvironmentVariable {
   readonly name: string;
@@ -65,13 +64,11 @@ export function environmentOf(variables: Readonly<Record<string, string | undefi
  */
 export function loadHomeEnvironment(home: string): boolean {
   const file = join(home, homeFiles.environment);
-  if (!existsSync(file)) return false;
-  try {
-    for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) {
-      if ((process.env[name] ?? '') === '') process.env[name] = value;
-    }
-    return true;
-  } catch (error) {
-    throw new ConfigError([problemOf(file, unreadable(error))], { cause: error });
+  const read = readText(file);
+  if (read.kind === 'unreadable') throw new ConfigError([problemOf(file, read.reason)]);
+  if (read.kind === 'absent') return false;
+  for (const [name, value] of Object.entries(parseEnv(read.text))) {
+    if ((process.env[name] ?? '') === '') process.env[name] = value;
   }
+  return true;
 }

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { HomeFileError } from './home-file-error.ts';
 import { homeFiles } from './home-files.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
@@ -23,8 +24,14 @@ export type FoundGatewayFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
+/** Throws a `HomeFileError` when it can't be written. */
 export function writeGatewayFile(home: string, gateway: GatewayFile): void {
-  writeFileAtomically(fileIn(home), `${JSON.stringify(gateway, null, 2)}\n`);
+  const file = fileIn(home);
+  try {
+    writeFileAtomically(file, `${JSON.stringify(gateway, null, 2)}\n`);
+  } catch (error) {
+    throw new HomeFileError(file, error);
+  }
 }
 
 /**

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { ConfigError, problemOf } from './config-error.ts';
 import type { Environment } from './environment.ts';
+import { HomeFileError, isDiskFault } from './home-file-error.ts';
 import { homeFiles } from './home-files.ts';
+import { isDanglingLink, unreadable } from './unreadable.ts';
 
 /** Where the home folder is: `--home`, else HOLDFAST_HOME, else the platform's data folder. It need not exist. */
 export function resolveHome(flag: string | undefined, environment: Environment): string {
@@ -16,7 +18,19 @@ export function resolveHome(flag: string | undefined, environment: Environment):
  */
 export function openHome(home: string): void {
   process.umask(0o077);
-  const stats = createFolder(home);
+  requireOwn(home, folderAt(home) ?? createFolder(home));
+}
+
+/** The same for a home folder that must be there already: a name that was mistyped makes no second one. */
+export function openExistingHome(home: string): void {
+  process.umask(0o077);
+  const stats = folderAt(home);
+  if (stats === null)
+    throw refusal(home, `isn't there; if it is the one that is meant, make it first: mkdir -p -m 700 '${home}'`);
+  requireOwn(home, stats);
+}
+
+function requireOwn(home: string, stats: Stats): void {
   if (!stats.isDirectory()) throw refusal(home, 'is a file and not a folder');
   const user = process.getuid?.();
   if (user === undefined) return; // Windows: its folders in a user's profile are private by themselves.
@@ -33,13 +47,25 @@ export function openHome(home: string): void {
   chmodSync(home, 0o700);
 }
 
+/** Null when nothing is there. */
+function folderAt(home: string): Stats | null {
+  try {
+    const stats = statSync(home, { throwIfNoEntry: false });
+    if (stats === undefined && isDanglingLink(home)) throw refusal(home, 'is a link to a folder that is not there');
+    return stats ?? null;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return null; // creating it says more
+    throw refusal(home, unreadable(error), error);
+  }
+}
+
 function createFolder(home: string): Stats {
   try {
-    const existing = statSync(home, { throwIfNoEntry: false });
-    if (existing !== undefined) return existing;
     mkdirSync(home, { recursive: true, mode: 0o700 });
     return statSync(home);
   } catch (error) {
+    if (isDiskFault(error)) throw new HomeFileError(home, error);
     throw refusal(home, `can't be created (${error instanceof Error ? error.message : String(error)})`, error);
   }
 }

@@ -42,7 +42,7 @@ function wordUnknownKey(path: KeyPath, key: string): string {
   const near = nearestName(key, known);
   if (near !== null) return `is not a known key; did you mean \`${near}\`?`;
   const elsewhere = configKeys().find(
-    (candidate) => candidate.path.at(-1) === key && !candidate.path.includes('<name>'),
+    ({ path: place }) => place.at(-1) === key && !place.includes('<name>') && !place.includes('[]'),
   );
   if (elsewhere !== undefined) return `is not a known key here; did you mean \`${elsewhere.path.join('.')}\`?`;
   return `is not a known key; known here: ${known.join(', ')}`;

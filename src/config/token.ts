@@ -1,7 +1,9 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, problemOf } from './config-error.ts';
+import { HomeFileError, isDiskFault } from './home-file-error.ts';
 import { homeFiles } from './home-files.ts';
+import { danglingLink, isDanglingLink, unreadable } from './unreadable.ts';
 import { createFileAtomically } from './write-file-atomically.ts';
 
 const tokenPattern = /^[A-Za-z0-9_-]{32,256}$/;
@@ -18,8 +20,8 @@ export function readOrCreateToken(home: string): string {
     const token = readFileSync(file, 'utf8').trim();
     if (tokenPattern.test(token)) return token;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([problemOf(file, `can't be read or created (${reason})`)], { cause: error });
+    if (isDiskFault(error)) throw new HomeFileError(file, error);
+    throw new ConfigError([problemOf(file, isDanglingLink(file) ? danglingLink : unreadable(error))], { cause: error });
   }
   const message =
     'is no token (32 to 256 characters of A-Z, a-z, 0-9, `-`, `_`); delete the file, and the next start makes one';

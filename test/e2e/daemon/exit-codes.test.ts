@@ -1,10 +1,21 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TestHome } from '../../support/daemon.ts';
 import { readStore } from '../journey/store.ts';
 import { Stage, createSession, settled, submit } from '../stage.ts';
@@ -147,6 +158,7 @@ describe('a store that is damaged', () => {
   });
 });
 
+const entry = process.env['HOLDFAST_TEST_ENTRY'] ?? join(import.meta.dirname, '../../../dist/cli/main.js');
 const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
 
 describe.skipIf(!canMount)('a home on a file system that is read-only (skipped where nothing may be mounted)', () => {
@@ -163,11 +175,114 @@ describe.skipIf(!canMount)('a home on a file system that is read-only (skipped w
   });
 });
 
+describe.skipIf(!canMount)('a home on a disk that is full (skipped where nothing may be mounted)', () => {
+  it('can be copied to another disk, and a start there ends with 74 and says what is wrong', async () => {
+    const stage = await Stage.begin();
+    const home = await aKilledHome(stage);
+    const copy = `${home.path}-copy.db`;
+    onTestFinished(() => rmSync(copy, { force: true }));
+
+    const { output } = await inMountOf(
+      home,
+      'cp -a "$1" "$1.away" && mount -t tmpfs -o size=8m tmpfs "$1" && mkdir -m 700 "$1/fresh" && cp -a "$1.away" "$1/used"; ' +
+        'rm -rf "$1.away"; dd if=/dev/zero of="$1/fill" bs=4k 2>/dev/null; ' +
+        '"$2" "$3" backup "$4" --home "$1/used"; echo "backup ended with $?"; ' +
+        '"$2" "$3" serve --home "$1/fresh"; echo "serve ended with $?"',
+      copy,
+    );
+
+    expect(output).toContain('backup ended with 0');
+    expect(output).toContain(`${join(home.path, 'fresh', 'token')} can't be written: the disk is full`);
+    expect(output).toContain('serve ended with 74');
+    expect(existsSync(copy)).toBe(true);
+  });
+});
+
+// Rights don't stop root, so that root runs these as somebody else.
+describe('a store that its user may not write', () => {
+  it('ends the start with 74, and serves as soon as that is put right as the message says', async () => {
+    const stage = await Stage.begin();
+    const home = await aUsedHome(stage);
+    giveAway(home.path);
+    chmodSync(home.database, 0o400);
+
+    const refused = spawnAsUser(home);
+    expect(await refused.exited).toBe(74);
+    expect(refused.output()).toContain(`${home.database} may not be read and written`);
+    expect(existsSync(`${home.database}-shm`)).toBe(false);
+    chmodSync(home.database, 0o600);
+
+    const served = spawnAsUser(home);
+    await vi.waitFor(() => expect(served.output()).toContain('Holdfast is ready'), { timeout: 30_000, interval: 20 });
+    served.child.kill('SIGTERM');
+    expect(await served.exited).toBe(0);
+  });
+
+  it('may also be one whose mark can’t be read, which is named then', async () => {
+    const stage = await Stage.begin();
+    const home = await aUsedHome(stage);
+    giveAway(home.path);
+    chmodSync(join(home.path, 'state.hwm'), 0);
+
+    const refused = spawnAsUser(home);
+
+    expect(await refused.exited).toBe(74);
+    expect(refused.output()).toContain(`${join(home.path, 'state.hwm')} may not be read and written`);
+  });
+});
+
+describe('gateway.json', () => {
+  it('that is a folder ends the start with 74 and its name, without a stack', async () => {
+    const stage = await Stage.begin();
+    const home = stage.home();
+    mkdirSync(join(home.path, 'gateway.json'));
+
+    const { daemon } = stage.spawn(home);
+    expect(await daemon.exited).toEqual({ code: 74, signal: null });
+
+    expect(daemon.output).toContain(`${join(home.path, 'gateway.json')} can't be written: a folder is in its place`);
+    expect(daemon.output).not.toContain(' at ');
+  });
+});
+
+const ordinaryUser = process.getuid?.() === 0 ? 1000 : undefined;
+
+function giveAway(folder: string): void {
+  if (ordinaryUser === undefined) return;
+  for (const name of ['.', ...readdirSync(folder)]) chownSync(join(folder, name), ordinaryUser, ordinaryUser);
+}
+
+/** The built daemon, as somebody whom rights stop. */
+function spawnAsUser(home: TestHome): {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  readonly output: () => string;
+} {
+  const child = spawn(process.execPath, [entry, 'serve', '--home', home.path], {
+    env: { PATH: process.env['PATH'], HOME: home.path, OPENAI_API_KEY: 'sk-test-key' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(ordinaryUser === undefined ? {} : { uid: ordinaryUser, gid: ordinaryUser }),
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+  const exited = once(child, 'close').then(([code]) => code as number | null); // the event's own type
+  return { child, exited, output: () => output };
+}
+
 /** A daemon whose own view of the home is read-only: root may write in spite of every mode. */
 async function serveReadOnly(home: TestHome): Promise<{ code: number | null; output: string }> {
-  const entry = process.env['HOLDFAST_TEST_ENTRY'] ?? join(import.meta.dirname, '../../../dist/cli/main.js');
-  const script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" "$3" serve --home "$1"';
-  const child = spawn('unshare', ['-m', 'sh', '-c', script, 'sh', home.path, process.execPath, entry], {
+  return inMountOf(home, 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" "$3" serve --home "$1"');
+}
+
+/** Runs a script that may mount what nobody else sees. $1: the home, $2 $3: the built program. */
+async function inMountOf(
+  home: TestHome,
+  script: string,
+  ...args: readonly string[]
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn('unshare', ['-m', 'sh', '-c', script, 'sh', home.path, process.execPath, entry, ...args], {
     env: { PATH: process.env['PATH'], HOME: home.path, OPENAI_API_KEY: 'sk-test-key' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { storePath } from '../../../src/adapters/outbound/sqlite/open-store.ts';
+import { storePath } from '../../../src/adapters/outbound/sqlite/store-files.ts';
 
 /** Loses the page with the first rows of a table, as a disk may. The store must be closed. */
 export function zeroFirstLeafOf(home: string, table: 'session_admissions' | 'session_events'): void {

@@ -1,8 +1,11 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
+  rmSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -12,7 +15,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/adapters/outbound/sqlite/migrations.ts';
-import { openStore, openStoreForReading, storePath } from '../../../src/adapters/outbound/sqlite/open-store.ts';
+import { openStore, openStoreForReading } from '../../../src/adapters/outbound/sqlite/open-store.ts';
+import { storePath } from '../../../src/adapters/outbound/sqlite/store-files.ts';
 import type { OpenedStore } from '../../../src/adapters/outbound/sqlite/open-store.ts';
 import { setWriterPragmas } from '../../../src/adapters/outbound/sqlite/pragmas.ts';
 import { StoreOpenError } from '../../../src/adapters/outbound/sqlite/store-open-error.ts';
@@ -106,6 +110,18 @@ describe('the files of a store', () => {
     expect(modeOf(storePath(home))).toBe(0o600);
   });
 
+  test('that lie beside the database get its mode at the next start, whatever they had', () => {
+    const home = temporaryHome();
+    const killed = openStore({ home, newStoreId });
+    for (const suffix of ['-wal', '-shm']) chmodSync(`${storePath(home)}${suffix}`, 0o400);
+
+    const { db } = openStore({ home, newStoreId });
+
+    expect(['-wal', '-shm'].map((suffix) => modeOf(`${storePath(home)}${suffix}`))).toEqual([0o600, 0o600]);
+    db.close();
+    killed.db.close();
+  });
+
   test('are one file after a stop: the log is emptied into the database', () => {
     const home = temporaryHome();
     const writer = new StoreWriter({ home, newStoreId });
@@ -126,6 +142,32 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     mkdirSync(storePath(home));
 
     expectRefusal(home, 'not_a_file', storePath(home));
+  });
+
+  test.each(['state.db', 'state.db-wal', 'state.db-shm', 'state.hwm'])(
+    'when a folder is in the place of %s, or a link to nothing',
+    (name) => {
+      const home = aStoreWithContent();
+      const path = join(home, name);
+      rmSync(path, { force: true });
+
+      mkdirSync(path);
+      expectRefusal(home, 'not_a_file', `${path} is not a file`);
+      rmdirSync(path);
+      symlinkSync(join(home, 'nowhere'), path);
+      expectRefusal(home, 'not_a_file', `${path} is a link to a file that isn't there`);
+
+      expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    },
+  );
+
+  test('when what goes wrong is about another file than the database, which is named then', () => {
+    const home = temporaryHome();
+    mkdirSync(join(home, 'state.hwm.new'));
+
+    const { message } = refusalOf(home);
+
+    expect(message).toMatch(/^\S+\/state\.hwm\.new can't be used/);
   });
 
   test.each([100, 4_096, 100_000])('when the file is %i bytes of something else', (length) => {
@@ -199,7 +241,7 @@ describe('a store that can’t be opened is refused and stays as it is', () => {
     const home = temporaryHome();
     symlinkSync('/proc/version', storePath(home));
 
-    expectRefusal(home, 'unwritable', 'the right to write');
+    expectRefusal(home, 'unwritable', 'the right to read and write');
   });
 
   test('when SQLite can’t use a write-ahead log there', () => {

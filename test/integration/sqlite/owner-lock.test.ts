@@ -1,9 +1,19 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { unsafeFilesystemName } from '../../../src/adapters/outbound/sqlite/home-folder.ts';
 import { acquireOwnerLock } from '../../../src/adapters/outbound/sqlite/owner-lock.ts';
@@ -58,13 +68,53 @@ describe('the owner lock', () => {
     release(lock);
   });
 
-  test('is refused where it is no file', () => {
+  test('writes nothing, so that it needs no room on a disk that is full', () => {
     const home = temporaryHome();
-    mkdirSync(join(home, 'gateway.lock'));
+    const lock = acquireOwnerLock(home);
+
+    expect(readdirSync(home)).toEqual(['gateway.lock']);
+    expect(statSync(join(home, 'gateway.lock')).size).toBe(0);
+    release(lock);
+    expect(statSync(join(home, 'gateway.lock')).size).toBe(0);
+  });
+
+  test('is free where a holder that kept a journal beside it was killed', () => {
+    const home = temporaryHome();
+    copyFileSync(aJournalOfTheLock(), join(home, 'gateway.lock-journal'));
+    writeFileSync(join(home, 'gateway.lock'), '');
+
+    const first = acquireOwnerLock(home);
+    const second = acquireOwnerLock(home);
+
+    expect([first.kind, second.kind]).toEqual(['held', 'taken']);
+    release(first);
+  });
+
+  test('is held once, also where the file loses the right to be written', async () => {
+    const home = temporaryHome();
+    const path = join(home, 'gateway.lock');
+    writeFileSync(path, '', { mode: 0o400 });
+    giveTo(ordinaryUser, home, path);
+
+    const first = await holderIn(home, ordinaryUser);
+    chmodSync(path, 0o400);
+    const second = await holderIn(home, ordinaryUser);
+
+    expect([first.answer, second.answer]).toEqual(['held', 'taken']);
+  });
+
+  test('is refused where it is no file, and that is left as it is', () => {
+    const home = temporaryHome();
+    mkdirSync(join(home, 'gateway.lock'), { mode: 0o755 });
 
     expect(() => acquireOwnerLock(home)).toThrow(
-      expect.objectContaining({ name: 'StoreOpenError', kind: 'unwritable' }),
+      expect.objectContaining({
+        name: 'StoreOpenError',
+        kind: 'unwritable',
+        message: expect.stringContaining('it is not a file') as string,
+      }),
     );
+    expect(statSync(join(home, 'gateway.lock')).mode & 0o777).toBe(0o755);
   });
 });
 
@@ -97,10 +147,32 @@ function release(lock: OwnerLock): void {
   if (lock.kind === 'held') lock.release();
 }
 
+/** What a lock that is an ordinary transaction leaves behind when its holder is killed. */
+function aJournalOfTheLock(): string {
+  const path = join(temporaryHome(), 'gateway.lock');
+  const db = new Database(path);
+  db.exec('BEGIN EXCLUSIVE');
+  onTestFinished(() => void db.close());
+  return `${path}-journal`;
+}
+
+/** Somebody whom rights stop, which they don't root. */
+const ordinaryUser = process.getuid?.() === 0 ? 1000 : undefined;
+
+function giveTo(uid: number | undefined, ...paths: readonly string[]): void {
+  if (uid !== undefined) for (const path of paths) chownSync(path, uid, uid);
+}
+
 /** Another process that tries to take the lock; it is ended with the test. */
-async function holderIn(home: string): Promise<{ readonly child: ChildProcess; readonly answer: string }> {
+async function holderIn(
+  home: string,
+  uid?: number,
+): Promise<{ readonly child: ChildProcess; readonly answer: string }> {
   const script = fileURLToPath(new URL('./lock-holder.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, home], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', script, home], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, answer: chunk.toString().trim() };

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { inProcessStorage, openInProcessStorage } from '../../../src/adapters/outbound/sqlite/in-process-storage.ts';
-import { storePath } from '../../../src/adapters/outbound/sqlite/open-store.ts';
+import { storePath } from '../../../src/adapters/outbound/sqlite/store-files.ts';
 import type { SqliteStorage } from '../../../src/adapters/outbound/sqlite/sqlite-storage.ts';
 import { StoreWriter } from '../../../src/adapters/outbound/sqlite/store-writer.ts';
 import { WorkerChannel } from '../../../src/adapters/outbound/sqlite/worker-channel.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../../src/config/exit-codes.ts';
 import { temporaryHome } from '../config/temporary-home.ts';
 import { documentOf, errorOf, runCommand } from './run-command.ts';
 
@@ -14,6 +15,11 @@ describe('a command line that is not understood', () => {
     [['status', 'now'], 'too many arguments'],
     [['sessions', '--home', ''], 'It is empty.'],
     [['serve', '--home='], 'It is empty.'],
+    [['chat', '--help'], "unknown command 'chat'"],
+    [['--help', 'chat'], "unknown command 'chat'"],
+    [['sned', '--help'], 'Did you mean send?'],
+    [['config', 'chek', '--help'], 'Did you mean check?'],
+    [['config', 'chek'], 'Did you mean check?'],
   ])('ends with 2 and says what is wrong: %j', async (argv, words) => {
     const { code, stdout, stderr } = await runCommand(argv);
 
@@ -75,7 +81,24 @@ describe('--help', () => {
     const { stdout } = await runCommand(['--help']);
 
     for (const name of [...commands, 'config']) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
-    expect(stdout).toContain('69  no gateway can be reached');
+    for (const code of Object.values(exitCodes)) expect(stdout).toMatch(new RegExp(`^  ${String(code)} +[a-z]`, 'm'));
+  });
+
+  test('of a command that has commands lists them', async () => {
+    const { code, stdout } = await runCommand(['config', '--help']);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('check');
+  });
+
+  test('of the demo offers no home, which it would refuse', async () => {
+    const { stdout } = await runCommand(['demo', '--help']);
+
+    expect(stdout).not.toContain('--home');
+    expect(await runCommand(['demo', '--home', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('takes no --home') as string,
+    });
   });
 
   test('has a version beside it', async () => {

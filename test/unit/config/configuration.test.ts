@@ -307,12 +307,15 @@ mcp_servers:
 });
 
 describe('a file that cannot be used', () => {
-  test('may be a link to nothing: then its owner meant another one than the defaults', () => {
-    const home = temporaryHome();
-    symlinkSync(join(home, 'nowhere.yaml'), join(home, 'config.yaml'));
+  test.each(['config.yaml', '.env'])(
+    'may be a link to nothing: then its owner meant another one than the defaults: %s',
+    (name) => {
+      const home = temporaryHome();
+      symlinkSync(join(home, 'nowhere'), join(home, name));
 
-    expect(() => readConfiguration(home)).toThrow('is a link to a file that is not there');
-  });
+      expect(() => readConfiguration(home)).toThrow(`${name}: is a link to a file that is not there`);
+    },
+  );
 
   test('names itself in every problem', () => {
     const home = homeWith('a: 1\n\nb: 2\n');

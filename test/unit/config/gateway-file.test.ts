@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -30,6 +30,16 @@ describe('gateway.json', () => {
     expect(readGatewayFile(home)).toEqual({ kind: 'found', gateway });
     expect(JSON.parse(readFileSync(join(home, 'gateway.json'), 'utf8'))).toEqual(gateway);
     expect(statSync(join(home, 'gateway.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home)).toEqual(['gateway.json']);
+  });
+
+  test('that can’t be written says so by its name, and leaves nothing else in the folder', () => {
+    const home = temporaryHome();
+    mkdirSync(join(home, 'gateway.json'));
+
+    expect(() => writeGatewayFile(home, gateway)).toThrow(
+      `${join(home, 'gateway.json')} can't be written: a folder is in its place`,
+    );
     expect(readdirSync(home)).toEqual(['gateway.json']);
   });
 
@@ -98,6 +108,15 @@ describe('gateway.json', () => {
 });
 
 describe('the last port', () => {
+  test('is closed to others when somebody opened it', () => {
+    const home = temporaryHome();
+    rememberPort(home, 7778);
+    chmodSync(join(home, 'last-port'), 0o666);
+
+    expect(readLastPort(home)).toBe(7778);
+    expect(statSync(join(home, 'last-port')).mode & 0o777).toBe(0o600);
+  });
+
   test('is remembered', () => {
     const home = temporaryHome();
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, symlinkSync, wri
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { environmentOf } from '../../../src/config/environment.ts';
-import { openHome, resolveHome } from '../../../src/config/home.ts';
+import { openExistingHome, openHome, resolveHome } from '../../../src/config/home.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const initialMask = process.umask();
@@ -82,6 +82,23 @@ describe('the home folder', () => {
     openHome(link);
 
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
+  test('is refused when it is a link to nothing', () => {
+    const link = join(temporaryHome(), 'link');
+    symlinkSync(join(temporaryHome(), 'nowhere'), link);
+
+    expect(() => openHome(link)).toThrow(`${link}: the home folder is a link to a folder that is not there`);
+  });
+
+  test('that has to be there already is not created', () => {
+    const home = join(temporaryHome(), 'hmoe');
+
+    expect(() => openExistingHome(home)).toThrow(`${home}: the home folder isn't there`);
+    expect(existsSync(home)).toBe(false);
+    mkdirSync(home, { mode: 0o755 });
+    openExistingHome(home);
+    expect(modeOf(home)).toBe(0o700);
   });
 
   test('is refused when it is a file', () => {

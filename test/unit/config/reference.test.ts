@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderConfigurationReference, renderEnvironmentExample } from '../../../scripts/configuration-reference.ts';
-import { configKeys } from '../../../src/config/config-keys.ts';
+import { configKeys, formatKey } from '../../../src/config/config-keys.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -15,6 +15,20 @@ describe('what is generated from the configuration', () => {
 
   test('.env.example is up to date', () => {
     expect(read('.env.example')).toBe(renderEnvironmentExample());
+  });
+});
+
+describe('the keys of the configuration', () => {
+  test('include those of the entries of lists', () => {
+    const keys = configKeys().map(({ path }) => formatKey(path));
+
+    expect(keys).toEqual(
+      expect.arrayContaining([
+        'model.fallbacks[].provider',
+        'providers.<name>.models.<name>.fallbacks[].model',
+        'mcp_servers.<name>.approval_rules[].arguments',
+      ]),
+    );
   });
 });
 

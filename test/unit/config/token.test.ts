@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readOrCreateToken } from '../../../src/config/token.ts';
@@ -45,6 +45,18 @@ describe("the home's token", () => {
       expect(readFileSync(join(home, 'token'), 'utf8')).toBe(content);
     },
   );
+
+  test('is refused by its own name where a folder or a link to nothing is in its place', () => {
+    const withFolder = temporaryHome();
+    mkdirSync(join(withFolder, 'token'));
+    const withLink = temporaryHome();
+    symlinkSync(join(withLink, 'nowhere'), join(withLink, 'token'));
+
+    expect(() => readOrCreateToken(withFolder)).toThrow(`${join(withFolder, 'token')}: is a folder and not a file`);
+    expect(() => readOrCreateToken(withLink)).toThrow(
+      `${join(withLink, 'token')}: is a link to a file that is not there`,
+    );
+  });
 
   test('of whoever was first is the one that counts', () => {
     const home = temporaryHome();

@@ -5,10 +5,11 @@
  * Two slots are written in turn, each in a block of the disk of its own, so that a write that is cut off leaves the
  * other slot as it was. A slot is a checksum and a line of JSON, and blanks up to its end.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { regularFileAt } from './regular-file.ts';
 
 export interface HighWaterMark {
   readonly storeId: string;
@@ -42,7 +43,7 @@ export function markPath(home: string): string {
 }
 
 export function readMark(path: string): FoundMark {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' };
+  if (regularFileAt(path) === null) return { kind: 'absent' };
   const newest = newestSlot(readFileSync(path));
   return newest === null ? { kind: 'unreadable' } : { kind: 'found', mark: newest.mark };
 }

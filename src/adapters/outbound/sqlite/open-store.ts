@@ -1,6 +1,3 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EpochTable } from './epoch-table.ts';
 import { MarkFile, markPath, readMark } from './high-water-mark.ts';
@@ -8,11 +5,11 @@ import { closeBesideLog } from './hold-log.ts';
 import { prepareHomeFolder } from './home-folder.ts';
 import { inspectStore } from './inspect-store.ts';
 import { migrate } from './migrations.ts';
+import { openError } from './open-errors.ts';
 import { setReaderPragmas, setWriterPragmas } from './pragmas.ts';
 import type { Synchronous } from './pragmas.ts';
-import { sqliteCodeOf } from './storage-errors.ts';
+import { checkFiles, createFile, storePath } from './store-files.ts';
 import { StoreOpenError } from './store-open-error.ts';
-import type { StoreOpenErrorKind } from './store-open-error.ts';
 import { checkLog, checkTail } from './tail-check.ts';
 import type { StoreFacts, TailVerdict } from './tail-check.ts';
 import { findDamage } from './verify-store.ts';
@@ -58,7 +55,7 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   prepareHomeFolder(home, { allowUnsafeFilesystem });
   const path = storePath(home);
   return openingErrors(path, () => {
-    const judged = judgeStore(home, { busyTimeoutMs });
+    const judged = judgeStore(home, { use: 'write', busyTimeoutMs });
     createFile(path);
     const db = new Database(path, { timeout: busyTimeoutMs });
     try {
@@ -84,21 +81,23 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   });
 }
 
-/** What is in a home folder, if it may be served. Changes nothing but the modes of files that others may read. */
+/** What is in a home folder, if it may be served, or copied. Changes nothing but the modes of files. */
 export function judgeStore(
   home: string,
-  { busyTimeoutMs }: { readonly busyTimeoutMs: number },
+  { use, busyTimeoutMs }: { readonly use: 'read' | 'write'; readonly busyTimeoutMs: number },
 ): { readonly facts: StoreFacts | null; readonly log: LogState; readonly verdict: TailVerdict } {
   const path = storePath(home);
-  const file = checkFiles(home);
-  const found = readMark(markPath(home));
-  const log = logStateOf(path);
-  checkLog(path, found, log);
-  const facts = file === null || file.size === 0 ? null : inspectStore(path, { busyTimeoutMs });
-  const verdict = checkTail(path, { facts, found, log });
-  const isDoubtful = verdict.kind === 'unproven' || (verdict.kind === 'intact' && verdict.mark.state === 'suspect');
-  if (isDoubtful) requireUndamaged(path);
-  return { facts, log, verdict };
+  return openingErrors(path, () => {
+    const file = checkFiles(home, use);
+    const found = readMark(markPath(home));
+    const log = logStateOf(path);
+    checkLog(path, found, log);
+    const facts = file === null || file.size === 0 ? null : inspectStore(path, { busyTimeoutMs });
+    const verdict = checkTail(path, { facts, found, log });
+    const isDoubtful = verdict.kind === 'unproven' || (verdict.kind === 'intact' && verdict.mark.state === 'suspect');
+    if (isDoubtful) requireUndamaged(path);
+    return { facts, log, verdict };
+  });
 }
 
 /** Looks at all of a store. */
@@ -179,83 +178,10 @@ export function openStoreForReading(options: {
   });
 }
 
-export function storePath(home: string): string {
-  return join(home, 'state.db');
-}
-
-/** Looks at the files before SQLite does. Null when there is no database. */
-function checkFiles(home: string): Stats | null {
-  const path = storePath(home);
-  const file = statOf(path);
-  if (file !== null && !file.isFile()) {
-    throw new StoreOpenError(
-      'not_a_file',
-      `${path} is not a file. Move it away, or choose another folder with --home.`,
-    );
-  }
-  // SQLite deletes a log that lies beside an empty database; but a log with content means that one was lost.
-  if ((file === null || file.size === 0) && (statOf(`${path}-wal`)?.size ?? 0) > 0) {
-    throw new StoreOpenError(
-      'damaged',
-      `${path} is ${file === null ? 'missing' : 'empty'}, but its log ${path}-wal has content. Nothing was changed. ` +
-        'Put the file back beside its log, or restore a backup with `holdfast restore FILE`.',
-    );
-  }
-  for (const name of [path, `${path}-wal`, `${path}-shm`, markPath(home)]) {
-    const existing = statOf(name);
-    if (existing !== null && (existing.mode & 0o077) !== 0) chmodSync(name, existing.mode & 0o700);
-  }
-  return file;
-}
-
-/**
- * Nobody but its user may read a file of the store. SQLite gives the write-ahead log and its index the mode of the
- * database, so that a new file gets its mode before SQLite sees it. An existing file is opened by SQLite alone: closing
- * another handle would drop the locks that this process has on it.
- */
-function createFile(path: string): void {
-  if (statOf(path) === null) closeSync(openSync(path, 'wx', 0o600));
-}
-
-function statOf(path: string): Stats | null {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
-}
-
-/** What an error of SQLite or of the file system means while a store is being opened, and what to do about it. */
-const openErrors: readonly (readonly [codes: RegExp, kind: StoreOpenErrorKind, advice: string])[] = [
-  [
-    /^SQLITE_NOTADB/,
-    'not_a_database',
-    'is no database. Nothing was changed. Restore a backup with `holdfast restore FILE`, or move the file away to start empty.',
-  ],
-  [
-    /^SQLITE_CORRUPT/,
-    'damaged',
-    'is damaged. Nothing was changed. Keep a copy of it, then restore a backup with `holdfast restore FILE`.',
-  ],
-  [/^SQLITE_(BUSY|LOCKED)/, 'busy', 'is in use by another program. Close that program and try again.'],
-  [
-    /^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/,
-    'unwritable',
-    'may not be written. Give this user the right to write the file and its folder, or choose another with --home.',
-  ],
-];
-
 function openingErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
     throw openError(path, error);
   }
-}
-
-/** What an error of SQLite or of the file system means for whoever wants to open the database at `path`. */
-export function openError(path: string, error: unknown): StoreOpenError {
-  if (error instanceof StoreOpenError) return error;
-  const code = sqliteCodeOf(error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const [, kind, advice] = openErrors.find(([codes]) => codes.test(code)) ?? ['', 'io' as const, "can't be opened."];
-  return new StoreOpenError(kind, `${path} ${advice} (${code === '' ? reason : `${code}: ${reason}`})`, {
-    cause: error,
-  });
 }

@@ -15,9 +15,13 @@ import { MarkFile, markPath, readMark, syncFolder } from './high-water-mark.ts';
 import { prepareHomeFolder } from './home-folder.ts';
 import { inspectStore } from './inspect-store.ts';
 import { migrate } from './migrations.ts';
-import { openError, requireUndamaged, storePath } from './open-store.ts';
+import { backupError, openError } from './open-errors.ts';
+import { requireUndamaged } from './open-store.ts';
 import { setWriterPragmas } from './pragmas.ts';
+import { regularFileAt } from './regular-file.ts';
+import { isFull } from './storage-errors.ts';
 import { copyPages, createPrivateFile, finishCopy, removeCopy } from './store-copy.ts';
+import { storePath } from './store-files.ts';
 import { StoreOpenError } from './store-open-error.ts';
 import type { StoreFacts } from './tail-check.ts';
 
@@ -57,7 +61,7 @@ export async function restoreBackup(backup: string, { home, newStoreId, at }: Re
     syncFolder(home);
     return { store, missing, keptIn };
   } catch (error) {
-    throw openError(backup, error);
+    throw openError(path, error);
   } finally {
     removeCopy(copy);
   }
@@ -87,31 +91,52 @@ async function copyBackup(
   backup: string,
   { path, copy }: { readonly path: string; readonly copy: string },
 ): Promise<StoreFacts> {
-  const file = statSync(backup, { throwIfNoEntry: false });
-  if (file?.isFile() !== true) {
-    throw new StoreOpenError(
-      'no_backup',
-      `${backup} ${file === undefined ? "isn't there" : 'is not a file'}. Nothing was changed.`,
-    );
-  }
-  if (existsSync(path) && realpathSync(backup) === realpathSync(path)) {
-    throw new StoreOpenError(
-      'no_backup',
-      `${backup} is the store itself. To go on with it as it is, run \`holdfast restore --accept-loss\`.`,
-    );
-  }
-  const facts = inspect(backup);
-  if (facts === null) throw new StoreOpenError('no_backup', `${backup} holds no store. Nothing was changed.`);
+  const facts = inspectBackup(backup, path);
   createPrivateFile(copy);
-  await copyPages(backup, copy);
-  const [damage] = finishCopy(copy, 'integrity_check');
+  const [damage] = await copyAndCheck(backup, copy);
   if (damage !== undefined)
     throw new StoreOpenError('damaged', `${backup} is damaged: ${damage}. Nothing was changed.`);
   return facts;
 }
 
+function inspectBackup(backup: string, path: string): StoreFacts {
+  try {
+    const file = statSync(backup, { throwIfNoEntry: false });
+    if (file?.isFile() !== true) {
+      throw new StoreOpenError(
+        'no_backup',
+        `${backup} ${file === undefined ? "isn't there" : 'is not a file'}. Nothing was changed.`,
+      );
+    }
+    if (existsSync(path) && realpathSync(backup) === realpathSync(path)) {
+      throw new StoreOpenError(
+        'no_backup',
+        `${backup} is the store itself. To go on with it as it is, run \`holdfast restore --accept-loss\`.`,
+      );
+    }
+    const facts = inspect(backup);
+    if (facts === null) throw new StoreOpenError('no_backup', `${backup} holds no store. Nothing was changed.`);
+    return facts;
+  } catch (error) {
+    if (error instanceof StoreOpenError && error.kind === 'foreign') {
+      const message = `${backup} is the database of another program, and so no backup. Nothing was changed.`;
+      throw new StoreOpenError('foreign', message, { cause: error });
+    }
+    throw backupError(backup, error);
+  }
+}
+
+async function copyAndCheck(backup: string, copy: string): Promise<readonly string[]> {
+  try {
+    await copyPages(backup, copy);
+    return finishCopy(copy, 'integrity_check');
+  } catch (error) {
+    throw isFull(error) ? openError(copy, error) : backupError(backup, error);
+  }
+}
+
 function inspect(path: string): ReturnType<typeof inspectStore> {
-  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = regularFileAt(path)?.size ?? 0;
   return bytes === 0 ? null : inspectStore(path, { busyTimeoutMs: 0 });
 }
 

@@ -8,7 +8,7 @@
  * X4: ids of messages are given out before they are stored, so that a lower one may be stored later: what was skipped is
  *     looked at again until no append that has its number can still be on its way.
  */
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { charactersOf, pageOf } from '../../../core/domain/transcript/content-page.ts';
@@ -240,9 +240,13 @@ function isOfTheIndex(error: unknown): boolean {
   return error instanceof UselessIndex || error instanceof Database.SqliteError;
 }
 
-/** The file, created for its owner only. What it holds is not known yet. */
+/** The file, created for its owner only, or closed to others. What it holds is not known yet. */
 function openFile(path: string): Database.Database {
   closeSync(openSync(path, 'a', 0o600));
+  for (const suffix of ['', '-wal', '-shm']) {
+    const mode = statSync(path + suffix, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) !== 0) chmodSync(path + suffix, mode & 0o700);
+  }
   const index = new Database(path, { timeout: 1_000 });
   try {
     index.pragma('journal_mode = WAL');

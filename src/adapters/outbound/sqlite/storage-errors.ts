@@ -55,3 +55,10 @@ export function withStorageErrors<T>(action: () => T): T {
 export function sqliteCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
+
+/** How SQLite and the file system say that there is no room; the long one is of the index of a write-ahead log. */
+export const fullCodes = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/;
+
+export function isFull(error: unknown): boolean {
+  return fullCodes.test(sqliteCodeOf(error));
+}

@@ -1,7 +1,7 @@
 /**
  * Why a store can't be opened.
  *
- * - `not_a_file`: something else than a regular file is in its place.
+ * - `not_a_file`: something else than a regular file is in the place of one of its files.
  * - `not_a_database`, `damaged`: the file's content is no database, or no longer one. It stays as it is.
  * - `tail_missing`: commits that were acknowledged are not there.
  * - `older_file`: the database file is older than the log beside it.
@@ -11,6 +11,7 @@
  * - `newer_schema`: written by a newer version of this program.
  * - `wrong_owner`, `unwritable`: the folder or the file may not be used by this user.
  * - `unsafe_filesystem`, `wal_unavailable`: commits would not be safe or not be durable there.
+ * - `full`: the disk has no room for what opening it takes.
  * - `busy`: another program holds the database.
  * - `io`: the operating system reported an error.
  */
@@ -28,6 +29,7 @@ export type StoreOpenErrorKind =
   | 'unwritable'
   | 'unsafe_filesystem'
   | 'wal_unavailable'
+  | 'full'
   | 'busy'
   | 'io';
 

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { FailStop } from './fail-stop.ts';
 import { holdLog } from './hold-log.ts';
 import { Maintenance } from './maintenance.ts';
-import { storePath } from './open-store.ts';
+import { storePath } from './store-files.ts';
 import type { Opening } from './open-store.ts';
 import type { ReadCall } from './reads.ts';
 import { SearchThread } from './search-thread.ts';
