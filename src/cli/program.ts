@@ -4,7 +4,6 @@ import type { CliIo } from './io.ts';
 import { addProcessCommands } from './process-commands.ts';
 import { addPromptCommands } from './prompt-commands.ts';
 import { addReadingCommands } from './reading-commands.ts';
-import { nearestName } from '../words/nearest-name.ts';
 
 export interface ProgramDependencies {
   readonly io: CliIo;
@@ -35,13 +34,10 @@ export function buildProgram({ io, ended, complain }: ProgramDependencies): Comm
 
 /** Without this, the help of a command that doesn't exist is that of the program, as if all were well. */
 function refuseUnknownCommand({ command }: AddHelpTextContext): string {
-  const { commands } = command;
   const word = command.args.find((argument) => argument !== '--help');
-  if (commands.length === 0 || word === undefined || word.startsWith('-')) return '';
-  const names = commands.map((known) => known.name());
-  if (names.includes(word)) return '';
-  const near = nearestName(word, names);
-  return command.error(`error: unknown command '${word}'${near === null ? '' : `\n(Did you mean ${near}?)`}`);
+  if (command.commands.length === 0 || word === undefined || word.startsWith('-')) return '';
+  if (command.commands.every((known) => known.name() !== word)) command.parse([word], { from: 'user' }); // throws
+  return '';
 }
 
 const afterHelp = `
