@@ -43,7 +43,7 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
         moreMessages: page.moreMessages,
         pending: pendingOf(state, page),
         approvals: page.approvals,
-        partial: commits.newestSeq <= state.seq && belongsTo(state, partial) ? partial : null,
+        partial: belongsTo(state, partial) && !commits.hasMessageAfter(state.seq) ? partial : null,
         context: deps.reportContext(state),
       };
     } finally {
@@ -70,6 +70,11 @@ class Commits {
 
   get newestSeq(): number {
     return this.#events.at(-1)?.seq ?? 0;
+  }
+
+  /** Whether what a turn has said since is of a later step than the one that runs in that state. */
+  hasMessageAfter(seq: number): boolean {
+    return this.#events.some((event) => event.seq > seq && event.type === 'message.appended');
   }
 
   /** Waits until this process has heard of an event that is stored: it may be told a moment later. */
