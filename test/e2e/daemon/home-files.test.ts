@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { gatewayFile } from '../../support/daemon.ts';
 import type { GatewayFile, TestHome } from '../../support/daemon.ts';
 import { makeGate, parked, textAnswer } from '../../support/loopback-model/answers.ts';
@@ -121,20 +121,30 @@ describe('a daemon with umask 0', () => {
   it('closes a home and files that were open to others', async () => {
     const stage = await Stage.begin();
     const home = stage.home();
-    await useAndStop(stage, home, () => undefined);
+    const index = join(home.path, 'search.db');
+    // The index follows the store a moment later.
+    await useAndStop(stage, home, () =>
+      vi.waitFor(() => {
+        expect(existsSync(index)).toBe(true);
+      }, 10_000),
+    );
     rmSync(join(home.path, 'config.yaml'));
     chmodSync(home.path, 0o755);
     const kept = ['state.db', 'state.hwm', 'search.db', 'gateway.lock', 'last-port', 'token'];
     for (const name of kept) chmodSync(join(home.path, name), 0o666);
 
-    await useAndStop(stage, home, () => undefined);
+    await useAndStop(stage, home, () =>
+      vi.waitFor(() => {
+        expect(statSync(index).mode & 0o777).toBe(0o600);
+      }, 10_000),
+    );
 
     expect(modesOf(home)).toEqual(privateModes(home));
     expect(Object.keys(modesOf(home))).toEqual(expect.arrayContaining(kept));
   });
 });
 
-async function useAndStop(stage: Stage, home: TestHome, whileItRuns: () => void): Promise<void> {
+async function useAndStop(stage: Stage, home: TestHome, whileItRuns: () => void | Promise<void>): Promise<void> {
   const before = process.umask(0);
   const { daemon } = stage.spawn(home);
   process.umask(before);
@@ -143,7 +153,7 @@ async function useAndStop(stage: Stage, home: TestHome, whileItRuns: () => void)
   const session = await createSession(client);
   await submit(client, session, 'first');
   await settled(client, session, 'first');
-  whileItRuns();
+  await whileItRuns();
   expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 }
 
