@@ -196,7 +196,9 @@ function auditSessions(books: Books, rows: Rows): readonly string[] {
     const titles = title?.acknowledged === true ? [title.text] : [title?.text ?? null, null];
     if (!isDeleted && !titles.includes(root.title)) findings.push(`${name} has the title ${String(root.title)}`);
     if (hold === 'held' && root.hold_reason === null) findings.push(`the hold of ${name} is lost`);
-    if (hold === 'none' && root.hold_reason !== null) findings.push(`the release of ${name} is lost`);
+    // An outage holds a queue without being asked.
+    const isHeld = root.hold_reason !== null && root.hold_by !== 'gateway';
+    if (hold === 'none' && isHeld) findings.push(`the release of ${name} is lost`);
   }
   return findings;
 }

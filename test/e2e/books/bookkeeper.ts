@@ -227,15 +227,25 @@ export class Bookkeeper {
     return prompt;
   }
 
-  /** Waits until the prompt has ended or its fate is unknown. */
+  /** Waits until the prompt has ended or its fate is unknown. Where an outage holds the queue, it doesn't wait for its end. */
   async settled(session: BookedSession, prompt: BookedPrompt): Promise<BookedPrompt> {
     const params = { session_id: session.id, input_id: prompt.inputId, timeout_ms: longestTurnMs };
-    const answer = await this.ask('prompt.wait', params);
     const name = `${session.name}/${prompt.inputId}`;
-    if ('refused' in answer) throw new Error(`${name} can't be waited for: ${answer.refused}`);
-    const { status } = this.books.heard(session, receiptOf(answer.result), answer.askedAt);
-    if (status === 'terminal' || status === 'unknown') return prompt;
-    throw new Error(`${name} doesn't end: ${JSON.stringify(answer.result)}`);
+    for (let releases = 0; ; releases += 1) {
+      const answer = await this.ask('prompt.wait', params);
+      if ('refused' in answer) throw new Error(`${name} can't be waited for: ${answer.refused}`);
+      const { status } = this.books.heard(session, receiptOf(answer.result), answer.askedAt);
+      if (status === 'terminal' || status === 'unknown') return prompt;
+      const found = await this.ask('session.get', { session_id: session.id });
+      const hold =
+        'refused' in found ? null : (found.result['hold'] as { readonly by: string; readonly reason: string } | null); // as the protocol says
+      if (hold?.by !== 'gateway' || releases === maxReleases)
+        throw new Error(`${name} doesn't end: ${JSON.stringify({ ...answer.result, hold })}`);
+      // The witness itself is never down: what doesn't fit while a compression has just failed is all that holds a queue.
+      const isMeant = hold.reason === 'outage:compression_failed';
+      this.books.hold(isMeant, `the queue of ${session.name} was held for ${hold.reason}`);
+      await this.release(session);
+    }
   }
 
   async cancel(session: BookedSession, prompt: BookedPrompt): Promise<Refused | null> {
@@ -326,6 +336,8 @@ export class Bookkeeper {
 
 /** How long a turn of these tests may take, whatever else the machine does. */
 const longestTurnMs = 40_000;
+/** How many outages of its queue one prompt may meet. */
+const maxReleases = 3;
 
 export type Outcome = { readonly askedAt: number } & ({ readonly result: Readonly<Record<string, unknown>> } | Refused);
 

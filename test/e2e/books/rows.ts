@@ -21,6 +21,7 @@ interface SessionRow {
   readonly ended_at: string | null;
   readonly end_reason: string | null;
   readonly hold_reason: string | null;
+  readonly hold_by: string | null;
   readonly title: string | null;
   readonly deleted_at: string | null;
 }
@@ -33,6 +34,7 @@ export interface AdmissionRow {
   readonly position: number;
   readonly status: string;
   readonly outcome: string | null;
+  readonly failure: string | null;
   readonly boundary: string;
   readonly stop_requested_by: string | null;
   readonly retried_by: string | null;

@@ -33,8 +33,11 @@ const summary = await runCampaign({
 });
 
 const outcomes = new Map<string, number>();
-for (const { outcome } of summary.rows.admissions)
-  outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1);
+for (const { outcome, failure } of summary.rows.admissions) {
+  const reason = failure === null ? '' : `: ${String((JSON.parse(failure) as { readonly reason: unknown }).reason)}`;
+  const end = `${String(outcome)}${reason}`;
+  outcomes.set(end, (outcomes.get(end) ?? 0) + 1);
+}
 const compressions = summary.rows.compressions.filter(({ status }) => status === 'completed').length;
 process.stdout.write(
   `${String(summary.kills)} kills (${String(summary.killsWhileStarting)} while starting) in ${seconds()} s, ` +
