@@ -30,8 +30,6 @@ export type ForkSession = (input: ForkSessionInput) => Promise<Sent<SessionCreat
 
 /** Events that are read at a time. */
 const pageSize = 1_000;
-/** A batch of calls has at most so many results behind it. */
-const maxFollowing = 500;
 
 export function makeForkSession(deps: {
   readonly sessions: Sessions;
@@ -80,7 +78,8 @@ export function makeForkSession(deps: {
         if (following === null) {
           transcript = transcriptAfter(transcript, event);
           if (transcript.some(({ id }) => id === messageId)) following = [];
-        } else if (event.type === 'message.appended' && following.length < maxFollowing) following.push(event.message);
+        } else if (event.type === 'message.appended')
+          following.push(event.message); // until its turn ends at most
         else return kept(withoutHidden(forkedTranscript(transcript, following, messageId), event));
       }
       const last = events.at(-1);

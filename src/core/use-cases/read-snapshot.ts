@@ -22,9 +22,12 @@ export interface ReadSnapshotDependencies {
 /** How long a commit that was read may take until this process hears of it, in milliseconds. */
 const maxTellingMs = 5_000;
 
+/** How often the store is read so that a step which was stored meanwhile doesn't hide what the next one says. */
+const maxReads = 3;
+
 /**
- * The store is read once, and says after which event that was. The state of that event follows from the one before the
- * read and from what is committed meanwhile, so that a session which never rests has its snapshot like any other.
+ * A read of the store says after which event it was. The state of that event follows from the one before the read and
+ * from what is committed meanwhile, so that a session which never rests has its snapshot like any other.
  */
 export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
   return async ({ sessionId, messageLimit, before }) => {
@@ -32,20 +35,24 @@ export function makeReadSnapshot(deps: ReadSnapshotDependencies): ReadSnapshot {
     try {
       const first = await deps.sessions.state(sessionId);
       if (first === null || first.deletedAt !== null) return null;
-      const page = await deps.queries.snapshot({ sessionId, before, limit: messageLimit });
-      if (page === null) return null;
-      await commits.reach(first.seq, page.lastSeq, deps.clock);
-      const state = commits.stateAt(page.lastSeq, first);
-      const partial = deps.partialOf(sessionId);
-      return {
-        state,
-        messages: page.messages,
-        moreMessages: page.moreMessages,
-        pending: pendingOf(state, page),
-        approvals: page.approvals,
-        partial: belongsTo(state, partial) && !commits.hasMessageAfter(state.seq) ? partial : null,
-        context: deps.reportContext(state),
-      };
+      for (let reads = 1; ; reads += 1) {
+        const page = await deps.queries.snapshot({ sessionId, before, limit: messageLimit });
+        if (page === null) return null;
+        await commits.reach(first.seq, page.lastSeq, deps.clock);
+        const state = commits.stateAt(page.lastSeq, first);
+        const partial = deps.partialOf(sessionId);
+        const isOfLaterStep = commits.hasMessageAfter(state.seq);
+        if (partial !== null && isOfLaterStep && reads < maxReads) continue;
+        return {
+          state,
+          messages: page.messages,
+          moreMessages: page.moreMessages,
+          pending: pendingOf(state, page),
+          approvals: page.approvals,
+          partial: belongsTo(state, partial) && !isOfLaterStep ? partial : null,
+          context: deps.reportContext(state),
+        };
+      }
     } finally {
       commits.stop();
     }

@@ -136,7 +136,9 @@ export class TitleDesk {
   async #ask(job: Job): Promise<{ readonly title: string | null; readonly reason: string }> {
     const { queries, sessions, mask } = this.#deps;
     const { sessionId, messages: ids, target } = job;
-    const prompt = titlePrompt(await queries.messages({ sessionId, ids }), mask);
+    // One by one: the prompt alone may fill a page.
+    const pages = await Promise.all(ids.map((id) => queries.messages({ sessionId, ids: [id] })));
+    const prompt = titlePrompt(pages.flat(), mask);
     if (prompt === null) return { title: null, reason: 'no_prompt' };
     // It may have waited for its turn: whoever gave a title or deleted the session meanwhile saves the request.
     const state = await sessions.state(sessionId);

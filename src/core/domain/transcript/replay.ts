@@ -26,10 +26,11 @@ export function forkedTranscript(
 ): readonly MessageMeta[] {
   const index = transcript.findIndex(({ id }) => id === messageId);
   const behind = [...transcript.slice(index + 1), ...following];
-  let taken = transcript.slice(0, index + 1);
+  const taken = transcript.slice(0, index + 1);
+  const open = new Set(openToolCalls(taken));
   for (const message of behind) {
-    if (message.toolCallId === null || !openToolCalls(taken).includes(message.toolCallId)) break;
-    taken = [...taken, message];
+    if (message.toolCallId === null || !open.delete(message.toolCallId)) break;
+    taken.push(message);
   }
   return withoutLooseEnd(taken);
 }

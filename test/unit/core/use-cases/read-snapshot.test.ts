@@ -306,5 +306,8 @@ describe('a snapshot that is read while the session goes on is of one instant:',
     const snapshot = await read({ sessionId, messageLimit: 10, before: null });
 
     expect(snapshot?.partial).toEqual(isShown ? partial : null);
+    expect(snapshot?.messages.map(({ text }) => text)).toEqual(
+      isShown ? ['prompt running'] : ['prompt running', 'Fine.'],
+    );
   });
 });

@@ -6,6 +6,7 @@ import {
   toolAnswer,
 } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
+import { maxPageCharacters } from '../../../../src/core/domain/transcript/content-page.ts';
 import { aToolCall } from '../../../support/builders.ts';
 import { done, MemoryGateway, quiet } from '../../../support/memory-gateway.ts';
 import type { MemoryGatewayOptions } from '../../../support/memory-gateway.ts';
@@ -52,6 +53,22 @@ describe('a session without a title', () => {
       { role: 'user', text: expect.stringContaining('Where shall I go?') as string },
     ]);
     expect(core.requests('turn').every(({ messages }) => !JSON.stringify(messages).includes('Planning'))).toBe(true);
+  });
+
+  test('gets it by what was asked and answered, also where the prompt is as large as a page', async () => {
+    const core = await given(textAnswer('A picture'));
+    const sessionId = await core.create();
+    const image = { type: 'image', mediaType: 'image/png', data: 'x'.repeat(maxPageCharacters) } as const;
+
+    await core.trySubmit(sessionId, 'a', {
+      text: 'What is this?',
+      parts: [{ type: 'text', text: 'What is this?' }, image],
+    });
+    await titled(core, sessionId);
+
+    const [request] = core.requests('title');
+    expect(request?.messages[0]?.text).toContain('What is this?');
+    expect(request?.messages[0]?.text).toContain('Fine.');
   });
 
   test('gets it from the model that is configured for it', async () => {

@@ -5,7 +5,7 @@ import { ScriptedModel, textAnswer, toolAnswer } from '../../../../src/adapters/
 import type { Script } from '../../../../src/adapters/outbound/memory/scripted-model.ts';
 import { StorageError } from '../../../../src/core/ports/ledger.ts';
 import type { ToolHost, ToolOutcome } from '../../../../src/core/ports/tool-host.ts';
-import { aToolCall } from '../../../support/builders.ts';
+import { aPrincipal, aToolCall } from '../../../support/builders.ts';
 import { done, MemoryGateway, quiet, said } from '../../../support/memory-gateway.ts';
 import type { MemoryGatewayOptions } from '../../../support/memory-gateway.ts';
 import { requestFaults } from '../domain/transcript/request-faults.ts';
@@ -371,6 +371,29 @@ describe('more calls than', () => {
       'tool: seen',
     ]);
     expectValidRequests(gateway);
+  });
+
+  test('one answer may start are kept by a fork of its step, with all their results', async () => {
+    const calls = Array.from({ length: 600 }, (_, n) => call('look', `c${n}`));
+    const { gateway, sessionId } = await withTools({ look: () => answered('seen') }, [toolAnswer(calls)], {
+      window: { contextTokens: 1_000_000, outputTokens: 1000 },
+    });
+    await gateway.turn(sessionId, 'a');
+    const { messages } = await gateway.state(sessionId);
+    const asking = messages.find(({ toolCallIds }) => toolCallIds.length > 0);
+
+    const fork = done(
+      await gateway.forkSession({
+        principalId: aPrincipal,
+        requestId: null,
+        sessionId,
+        messageId: asking?.id ?? 0,
+        title: null,
+      }),
+    );
+
+    const kept = (await gateway.state(fork.sessionId)).messages;
+    expect(kept.map(({ toolCallId }) => toolCallId).sort()).toEqual([null, null, ...calls.map(({ id }) => id)].sort());
   });
 
   test('may run at once: they wait, and begin in their order as others end', async () => {
